@@ -2,6 +2,7 @@
 #pragma once
 #include <stdint.h>
 
+#include "guest/frame.h"
 #include "guest/seal.h"
 
 #define CR_ZYGOTE_CONTROL 3
@@ -29,5 +30,4 @@ int cr_zygote_serve(const struct cr_zygote_options *options, struct cr_runtime *
 // Blocking helpers for runtimes: write all bytes; read one whole frame into `buf` (which is emptied of the frame read
 // before). Return 0, or -1 at the end of the stream or on an error; the caller then leaves by _exit.
 int cr_stream_write(int stream, const void *bytes, size_t length);
-struct cr_frame;
 int cr_stream_read(int stream, struct cr_buf *buf, struct cr_frame *frame);

@@ -1,0 +1,154 @@
+#include "guest/zygote.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "guest/control.h"
+#include "guest/layers.h"
+#include "guest/root.h"
+
+struct zygote {
+  const struct cr_zygote_options *options;
+  struct cr_seal *seal;
+  uint32_t layers;
+  uint64_t base_data;
+  int children;  // signalfd(2) for SIGCHLD
+  sigset_t mask;
+};
+
+// RLIMIT_DATA counts what the parked zygote has as well: a runtime's budget goes on top. proc_pid_status(5)
+static uint64_t data_in_use(void) {
+  unsigned long long kib = 0;
+  char line[256];
+  FILE *status = fopen("/proc/self/status", "re");
+  while (status && fgets(line, sizeof line, status))
+    if (sscanf(line, "VmData: %llu kB", &kib) == 1) break;
+  if (status) fclose(status);
+  return kib << 10;
+}
+
+static void say(const struct cr_control *packet, const int *descriptors, int count) {
+  if (cr_control_send(CR_ZYGOTE_CONTROL, packet, descriptors, count)) _exit(0);
+}
+
+static void say_failed(uint32_t seq, const char *what) {
+  struct cr_control packet = {.kind = CR_CONTROL_FAILED, .seq = seq};
+  snprintf(packet.text, sizeof packet.text, "%s: %s", what, strerror(errno));
+  say(&packet, NULL, 0);
+}
+
+static void reap(void) {
+  int status;
+  for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;)
+    say(&(struct cr_control){.kind = CR_CONTROL_REAPED, .pid = pid, .status = status}, NULL, 0);
+}
+
+static _Noreturn void give_up(const char *what) {
+  dprintf(STDERR_FILENO, "code-runner: cannot start the runtime: %s: %s\n", what, strerror(errno));
+  _exit(125);
+}
+
+// In the fork. `given`: stream, stdout, stderr, scratch.
+static void become_runtime(struct zygote *zygote, const struct cr_control *request, const int *given,
+                           struct cr_runtime *runtime) {
+  close(CR_ZYGOTE_CONTROL);
+  close(zygote->children);
+  if (dup2(given[1], STDOUT_FILENO) < 0 || dup2(given[2], STDERR_FILENO) < 0) give_up("dup2");
+  close(given[1]);
+  close(given[2]);
+  if (cr_root_enter(given[3])) give_up("root directory");
+  close(given[3]);
+  *runtime = (struct cr_runtime){.stream = given[0], .scratch = -1, .data_bytes = request->data_bytes};
+  if (zygote->options->keep_scratch) {
+    runtime->scratch = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (runtime->scratch < 0) give_up("/work");
+  }
+  if (zygote->options->in_fork) zygote->options->in_fork(zygote->options->of);
+  sigprocmask(SIG_SETMASK, &zygote->mask, NULL);
+  cr_seal_apply(zygote->seal, zygote->base_data + request->data_bytes, request->uid,
+                !(zygote->layers & CR_LAYER_PID_NS));
+}
+
+static void report_spawned(uint32_t seq, pid_t pid, const int *scratch) {
+  int out[2] = {(int)syscall(SYS_pidfd_open, pid, 0), scratch ? *scratch : -1};
+  if (out[0] < 0) {
+    say_failed(seq, "pidfd_open");
+    kill(pid, SIGKILL);
+    return;
+  }
+  say(&(struct cr_control){.kind = CR_CONTROL_SPAWNED, .seq = seq, .pid = pid}, out, scratch ? 2 : 1);
+  close(out[0]);
+}
+
+// Returns 0 in the fork only.
+static int spawn(struct zygote *zygote, const struct cr_control *request, int *given, int count,
+                 struct cr_runtime *runtime) {
+  int fresh = !(request->flags & CR_SPAWN_SCRATCH);
+  int failed = count != (fresh ? 3 : 4);
+  errno = EBADMSG;
+  if (!failed && fresh) {
+    given[3] = cr_root_scratch(request->tmpfs_bytes, request->tmpfs_inodes, request->uid);
+    failed = given[3] < 0;
+    if (!failed) count = 4;
+  }
+  pid_t pid = failed ? -1 : fork();
+  if (pid == 0) {
+    become_runtime(zygote, request, given, runtime);
+    return 0;
+  }
+  if (pid < 0)
+    say_failed(request->seq, "spawn");
+  else
+    report_spawned(request->seq, pid, fresh ? &given[3] : NULL);
+  while (count > 0) close(given[--count]);
+  return -1;
+}
+
+static struct zygote prepare(const struct cr_zygote_options *options) {
+  struct zygote zygote = {.options = options, .seal = cr_seal_prepare(options->policy)};
+  if (!zygote.seal) _exit(125);
+  zygote.base_data = data_in_use();
+  zygote.layers = cr_layers_taken() | cr_seal_layers(zygote.seal);
+  if ((zygote.layers & CR_LAYER_MOUNT_NS) && !cr_root_empty()) zygote.layers |= CR_LAYER_EMPTY_ROOT;
+  int probe = cr_root_scratch(4096, 1, 0);
+  if (probe >= 0) {
+    zygote.layers |= CR_LAYER_TMPFS;
+    close(probe);
+  }
+  sigset_t chld;
+  sigemptyset(&chld);
+  sigaddset(&chld, SIGCHLD);
+  sigprocmask(SIG_BLOCK, &chld, &zygote.mask);
+  zygote.children = signalfd(-1, &chld, SFD_CLOEXEC | SFD_NONBLOCK);
+  if (zygote.children < 0) give_up("signalfd");
+  return zygote;
+}
+
+int cr_zygote_serve(const struct cr_zygote_options *options, struct cr_runtime *runtime) {
+  struct zygote zygote = prepare(options);
+  struct cr_control ready = {.kind = CR_CONTROL_READY, .layers = zygote.layers};
+  snprintf(ready.text, sizeof ready.text, "%s", options->version);
+  say(&ready, NULL, 0);
+  for (;;) {
+    struct pollfd waits[2] = {{.fd = CR_ZYGOTE_CONTROL, .events = POLLIN}, {.fd = zygote.children, .events = POLLIN}};
+    if (poll(waits, 2, -1) < 0 && errno != EINTR) _exit(1);
+    struct signalfd_siginfo signals[8];
+    if (waits[1].revents && read(zygote.children, signals, sizeof signals) > 0) reap();
+    if (!waits[0].revents) continue;
+    struct cr_control request;
+    int given[CR_CONTROL_DESCRIPTORS], count = 0;
+    int got = cr_control_receive(CR_ZYGOTE_CONTROL, &request, given, &count, 0);
+    if (got <= 0) _exit(0);
+    if (request.kind == CR_CONTROL_SPAWN && !spawn(&zygote, &request, given, count, runtime)) return 0;
+  }
+}
