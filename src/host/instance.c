@@ -1,0 +1,308 @@
+#include "host/instance.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "host/instance_internal.h"
+
+#define READ_CHUNK (64u << 10)
+#define OUT_MAX (3ul * CR_FRAME_MAX)
+#define REAPED_PATIENCE_MS 1000
+
+static void on_stream(uv_poll_t *poll, int status, int events);
+static void on_pipe(uv_poll_t *poll, int status, int events);
+static void begin_dying(struct cr_instance *instance);
+
+static void shut(int *descriptor) {
+  if (*descriptor >= 0) close(*descriptor);
+  *descriptor = -1;
+}
+
+static void close_given(struct cr_instance *instance) {
+  for (int i = 0; i < 3; i++) shut(&instance->given[i]);
+}
+
+static uv_loop_t *loop_of(struct cr_instance *instance) { return instance->patience.loop; }
+
+struct cr_instance *instance_create(struct cr_zygote *zygote, uint64_t data_bytes, struct cr_scratch *scratch) {
+  struct cr_instance *instance = cr_alloc(sizeof *instance);
+  *instance = (struct cr_instance){
+      .zygote = zygote,
+      .pidfd = -1,
+      .scratch = scratch ? *scratch : CR_NO_SCRATCH,
+      .given = {-1, -1, -1},
+      .stream = -1,
+      .pipes = {-1, -1},
+      .data_bytes = data_bytes,
+      .in = CR_BUF(CR_FRAME_MAX + CR_FRAME_HEADER + READ_CHUNK),
+      .out = CR_BUF(OUT_MAX),
+  };
+  if (scratch) *scratch = CR_NO_SCRATCH;
+  cr_list_init(&instance->link);
+  return instance;
+}
+
+static int make_channels(struct cr_instance *instance) {
+  int pair[2], pipes[2];
+  shut(&instance->stream);
+  close_given(instance);
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) return -1;
+  instance->stream = pair[0];
+  instance->given[0] = pair[1];
+  fcntl(pair[0], F_SETFL, O_NONBLOCK);
+  for (int i = 0; i < 2; i++) {
+    shut(&instance->pipes[i]);
+    if (pipe2(pipes, O_CLOEXEC)) return -1;
+    instance->pipes[i] = pipes[0];
+    instance->given[1 + i] = pipes[1];
+    fcntl(pipes[0], F_SETFL, O_NONBLOCK);
+  }
+  return 0;
+}
+
+static void deliver_end(struct cr_instance *instance, const struct cr_end *end) {
+  instance->state = INSTANCE_ENDED;
+  if (!instance->events) {
+    zygote_forget(instance->zygote, instance);
+    cr_instance_free(instance);
+    return;
+  }
+  instance->events->ended(instance->of, end);
+}
+
+static void on_patience(uv_timer_t *timer) { deliver_end(timer->data, &(struct cr_end){0}); }
+
+static void end_soon(struct cr_instance *instance, uint64_t milliseconds) {
+  instance->state = INSTANCE_DYING;
+  uv_timer_start(&instance->patience, on_patience, milliseconds, 0);
+}
+
+void instance_request(struct cr_instance *instance) {
+  instance->state = INSTANCE_REQUESTED;
+  if (make_channels(instance)) instance_refused(instance);
+  else (void)zygote_send_spawn(instance->zygote, instance);
+}
+
+void instance_refused(struct cr_instance *instance) {
+  close_given(instance);
+  end_soon(instance, 0);
+}
+
+static void watch(struct cr_instance *instance, uv_poll_t *poll, int descriptor, uv_poll_cb callback) {
+  poll->data = instance;
+  if (uv_poll_init(loop_of(instance), poll, descriptor)) return;
+  instance->handles++;
+  uv_poll_start(poll, UV_READABLE, callback);
+}
+
+static void watch_pipes(struct cr_instance *instance) {
+  for (int i = 0; i < 2; i++)
+    if (!instance->pipe_polls[i].data) watch(instance, &instance->pipe_polls[i], instance->pipes[i], on_pipe);
+}
+
+void instance_spawned(struct cr_instance *instance, int32_t pid, int pidfd, int scratch) {
+  instance->state = INSTANCE_LIVE;
+  instance->pid = pid;
+  instance->pidfd = pidfd;
+  if (scratch >= 0) instance->scratch.fd = scratch;
+  close_given(instance);
+  watch(instance, &instance->stream_poll, instance->stream, on_stream);
+  if (instance->events) watch_pipes(instance);
+  cr_instance_flush(instance);
+}
+
+void cr_instance_bind(struct cr_instance *instance, const struct cr_instance_events *events, void *of) {
+  instance->events = events;
+  instance->of = of;
+  if (instance->state == INSTANCE_LIVE) watch_pipes(instance);
+}
+
+struct cr_buf *cr_instance_outgoing(struct cr_instance *instance) { return &instance->out; }
+
+void cr_instance_flush(struct cr_instance *instance) {
+  if (instance->state != INSTANCE_LIVE) return;
+  size_t sent = 0;
+  while (sent < instance->out.len) {
+    ssize_t n = send(instance->stream, instance->out.data + sent, instance->out.len - sent, MSG_NOSIGNAL);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && errno != EAGAIN) sent = instance->out.len;  // the end shows as the end of the stream
+    if (n <= 0) break;
+    sent += (size_t)n;
+  }
+  cr_buf_consume(&instance->out, sent);
+  if (!instance->out.len && instance->out.cap > READ_CHUNK) cr_buf_free(&instance->out);
+  uv_poll_start(&instance->stream_poll, instance->out.len ? UV_READABLE | UV_WRITABLE : UV_READABLE, on_stream);
+}
+
+// Reads at most `most` bytes of one pipe and passes them on; returns what read(2) said last.
+static ssize_t pass_output(struct cr_instance *instance, int index, size_t most) {
+  static uint8_t chunk[READ_CHUNK];
+  while (most) {
+    ssize_t n = read(instance->pipes[index], chunk, most < sizeof chunk ? most : sizeof chunk);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return n;
+    most -= (size_t)n;
+    instance->events->output(instance->of, index + 1, chunk, (size_t)n);
+    if (instance->freed) return 0;
+  }
+  return 1;
+}
+
+void cr_instance_drain(struct cr_instance *instance) {
+  if (!instance->events) return;
+  instance->busy++;
+  for (int i = 0; i < 2 && !instance->freed; i++) {
+    int waiting = 0;
+    if (instance->pipes[i] >= 0 && !ioctl(instance->pipes[i], FIONREAD, &waiting) && waiting > 0)
+      pass_output(instance, i, (size_t)waiting);
+  }
+  instance->busy--;
+}
+
+static void maybe_release(struct cr_instance *instance) {
+  if (!instance->freed || instance->handles || instance->busy) return;
+  cr_buf_free(&instance->in);
+  cr_buf_free(&instance->out);
+  free(instance);
+}
+
+static void on_pipe(uv_poll_t *poll, int status, int events) {
+  struct cr_instance *instance = poll->data;
+  (void)events;
+  instance->busy++;
+  int index = poll == &instance->pipe_polls[1];
+  ssize_t n = status ? 0 : pass_output(instance, index, READ_CHUNK);
+  if (!instance->freed && (n == 0 || (n < 0 && errno != EAGAIN))) uv_poll_stop(poll);
+  instance->busy--;
+  maybe_release(instance);
+}
+
+static void answer_mark(struct cr_instance *instance, const struct cr_frame *frame) {
+  struct cr_frame_writer writer = cr_frame_begin(&instance->out, CR_FRAME_MARKED, 0, frame->id);
+  if (!cr_frame_end(&writer)) cr_instance_flush(instance);
+}
+
+static void deliver(struct cr_instance *instance, const struct cr_frame *frame) {
+  if (frame->type != CR_FRAME_CALL) cr_instance_drain(instance);
+  if (instance->freed) return;
+  if (frame->type == CR_FRAME_MARK)
+    answer_mark(instance, frame);
+  else if (instance->events && (frame->type == CR_FRAME_DONE || frame->type == CR_FRAME_CALL))
+    instance->events->frame(instance->of, frame);
+  else
+    begin_dying(instance);
+}
+
+static void take_frames(struct cr_instance *instance) {
+  size_t used = 0;
+  while (!instance->freed && instance->state == INSTANCE_LIVE) {
+    struct cr_frame frame;
+    ssize_t size = cr_frame_parse(&frame, instance->in.data + used, instance->in.len - used, CR_FRAME_MAX);
+    if (size < 0) begin_dying(instance);
+    if (size <= 0) break;
+    used += (size_t)size;
+    deliver(instance, &frame);
+  }
+  cr_buf_consume(&instance->in, used);
+  if (!instance->in.len && instance->in.cap > 4 * READ_CHUNK) cr_buf_free(&instance->in);
+}
+
+static void read_stream(struct cr_instance *instance) {
+  if (cr_buf_reserve(&instance->in, READ_CHUNK)) {
+    begin_dying(instance);
+    return;
+  }
+  ssize_t n = read(instance->stream, instance->in.data + instance->in.len, instance->in.cap - instance->in.len);
+  if (n > 0) {
+    instance->in.len += (size_t)n;
+    take_frames(instance);
+  } else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
+    begin_dying(instance);
+  }
+}
+
+static void on_stream(uv_poll_t *poll, int status, int events) {
+  struct cr_instance *instance = poll->data;
+  instance->busy++;
+  if (status)
+    begin_dying(instance);
+  else if (events & UV_READABLE)
+    read_stream(instance);
+  if (!instance->freed && (events & UV_WRITABLE)) cr_instance_flush(instance);
+  instance->busy--;
+  maybe_release(instance);
+}
+
+static void kill_process(struct cr_instance *instance) {
+  if (instance->pidfd >= 0) syscall(SYS_pidfd_send_signal, instance->pidfd, SIGKILL, NULL, 0);
+  shut(&instance->pidfd);
+}
+
+// The stream is over or malformed: there is nothing more to be had from it but what it printed and how it ended.
+static void begin_dying(struct cr_instance *instance) {
+  if (instance->freed || instance->state != INSTANCE_LIVE) return;
+  kill_process(instance);
+  uv_poll_stop(&instance->stream_poll);
+  end_soon(instance, cr_zygote_state(instance->zygote) == CR_ZYGOTE_READY ? REAPED_PATIENCE_MS : 0);
+}
+
+void instance_reaped(struct cr_instance *instance, int status) {
+  if (instance->state != INSTANCE_LIVE && instance->state != INSTANCE_DYING) return;
+  instance->busy++;
+  // What it sent before it died still counts.
+  if (instance->state == INSTANCE_LIVE) read_stream(instance);
+  if (!instance->freed) {
+    kill_process(instance);
+    uv_poll_stop(&instance->stream_poll);
+    cr_instance_drain(instance);
+  }
+  if (!instance->freed) {
+    uv_timer_stop(&instance->patience);
+    deliver_end(instance, &(struct cr_end){.known = 1, .status = status});
+  }
+  instance->busy--;
+  maybe_release(instance);
+}
+
+void instance_zygote_lost(struct cr_instance *instance) {
+  if (instance->state == INSTANCE_DYING) uv_timer_start(&instance->patience, on_patience, 0, 0);
+}
+
+struct cr_scratch cr_instance_take_scratch(struct cr_instance *instance) {
+  struct cr_scratch scratch = instance->scratch;
+  instance->scratch = CR_NO_SCRATCH;
+  return scratch;
+}
+
+static void on_closed(uv_handle_t *handle) {
+  struct cr_instance *instance = handle->data;
+  instance->handles--;
+  maybe_release(instance);
+}
+
+static void close_handle(struct cr_instance *instance, void *handle) {
+  (void)instance;
+  if (((uv_handle_t *)handle)->loop) uv_close(handle, on_closed);
+}
+
+void cr_instance_free(struct cr_instance *instance) {
+  if (!instance || instance->freed) return;
+  instance->freed = 1;
+  zygote_forget(instance->zygote, instance);
+  kill_process(instance);
+  close_handle(instance, &instance->patience);
+  close_handle(instance, &instance->stream_poll);
+  for (int i = 0; i < 2; i++) close_handle(instance, &instance->pipe_polls[i]);
+  shut(&instance->stream);
+  for (int i = 0; i < 2; i++) shut(&instance->pipes[i]);
+  close_given(instance);
+  cr_scratch_release(&instance->scratch);
+  maybe_release(instance);
+}

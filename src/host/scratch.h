@@ -1,0 +1,25 @@
+// The private directory of a runtime (contract 8, decisions 5): a tmpfs that the zygote makes and that lives in its
+// descriptor, or a directory on disk.
+#pragma once
+#include <stdint.h>
+
+#include "base/err.h"
+
+// `fd`: a directory that has `work` in it, -1 for none. `uid`: whom it is made for (inside the namespace). `path`: on
+// disk only, owned.
+struct cr_scratch {
+  int fd;
+  uint32_t uid;
+  char *path;
+};
+
+#define CR_NO_SCRATCH ((struct cr_scratch){.fd = -1})
+
+// A directory of mode 0700 with an unpredictable name under `root` (made when missing), owned by the host's user `owner`.
+int cr_scratch_on_disk(const char *root, uint32_t uid, uint32_t owner, struct cr_scratch *scratch, struct cr_error *err);
+
+// Bytes in files and number of entries below `work` (links are not followed).
+void cr_scratch_usage(const struct cr_scratch *scratch, uint64_t *bytes, uint64_t *entries);
+
+// Closes it; on disk, deletes it with everything in it.
+void cr_scratch_release(struct cr_scratch *scratch);
