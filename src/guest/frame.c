@@ -92,3 +92,5 @@ int cr_frame_end(struct cr_frame_writer *writer) {
   store32(writer->buf->data + writer->start, (uint32_t)payload);
   return 0;
 }
+
+void cr_frame_set_id(uint8_t *bytes, uint32_t id) { store32(bytes + 8, id); }

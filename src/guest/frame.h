@@ -18,9 +18,11 @@ enum cr_frame_type {
   CR_FRAME_ANSWER = 7,
   CR_FRAME_MARKED = 8,
   CR_FRAME_SETTINGS = 9,
+  CR_FRAME_PING = 10,
   CR_FRAME_DONE = 65,
   CR_FRAME_CALL = 66,
   CR_FRAME_MARK = 67,
+  CR_FRAME_PONG = 68,
 };
 
 enum cr_run_flag { CR_RUN_ONE_SHOT = 1 };
@@ -73,3 +75,6 @@ void cr_frame_bytes(struct cr_frame_writer *writer, const void *bytes, size_t le
 void cr_frame_text(struct cr_frame_writer *writer, const char *text);
 void cr_frame_number(struct cr_frame_writer *writer, int64_t number);
 int cr_frame_end(struct cr_frame_writer *writer);
+
+// Gives a finished frame, at `bytes`, another id.
+void cr_frame_set_id(uint8_t *bytes, uint32_t id);

@@ -114,14 +114,19 @@ void instance_spawned(struct cr_instance *instance, int32_t pid, int pidfd, int 
   if (scratch >= 0) instance->scratch.fd = scratch;
   close_given(instance);
   watch(instance, &instance->stream_poll, instance->stream, on_stream);
-  if (instance->events) watch_pipes(instance);
+  if (instance->events) {
+    watch_pipes(instance);
+    instance->events->live(instance->of);
+  }
   cr_instance_flush(instance);
 }
 
 void cr_instance_bind(struct cr_instance *instance, const struct cr_instance_events *events, void *of) {
   instance->events = events;
   instance->of = of;
-  if (instance->state == INSTANCE_LIVE) watch_pipes(instance);
+  if (instance->state != INSTANCE_LIVE) return;
+  watch_pipes(instance);
+  events->live(of);
 }
 
 struct cr_buf *cr_instance_outgoing(struct cr_instance *instance) { return &instance->out; }

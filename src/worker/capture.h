@@ -7,7 +7,7 @@
 #include "base/utf8.h"
 
 #define CR_CAPTURE_CEILING (4u << 20)
-#define CR_CAPTURE_TAIL 1024  // bytes of the end that are always kept
+#define CR_CAPTURE_TAIL 16384  // bytes of the end that are always kept
 
 // All sizes are bytes of valid UTF-8: what is not valid has become U+FFFD.
 struct cr_capture {

@@ -1,0 +1,7 @@
+// Memory of a python runtime: the worker's budget (SPAWN.data_bytes) is the wasm memory's cap and this on top.
+#pragma once
+
+#define CR_PYTHON_HEADROOM (32ull << 20)
+#define CR_PYTHON_MEMORY_MIN_MB 40u
+#define CR_PYTHON_MEMORY_DEFAULT_MB 128u
+#define CR_PYTHON_MEMORY_MAX_MB 512u

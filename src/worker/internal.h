@@ -1,0 +1,30 @@
+// What the parts of the worker share.
+#pragma once
+#include <uthash.h>
+
+#include "base/list.h"
+#include "host/zygote.h"
+#include "worker/tombstones.h"
+#include "worker/worker.h"
+
+struct cr_runtime;
+
+struct cr_worker {
+  uv_loop_t *loop;
+  struct cr_config config;
+  struct cr_zygote *zygotes[CR_LANGS];
+  char **arguments[CR_LANGS];
+  char *init;
+  cr_worker_ready *ready;
+  void *ready_of;
+  int ready_said;
+  cr_worker_listener *listener;
+  void *listener_of;
+  struct cr_runtime *runtimes;  // addressable by id, hashed
+  struct cr_list all;           // every runtime, one-shots too
+  uint64_t slots_used;
+  struct cr_tombstones tombstones;
+  uv_timer_t sweep;
+  int handles;
+  int freed;
+};
