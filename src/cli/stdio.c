@@ -24,6 +24,8 @@ struct cr_stdio {
   uv_poll_t output;
   int input_polled;
   int output_polled;
+  int reading;
+  int writing;
   int handles;
   struct cr_buf in;
   struct cr_buf out;
@@ -47,19 +49,19 @@ static void maybe_done(struct cr_stdio *stdio) {
   done(stdio->of);
 }
 
+static void set_poll(uv_poll_t *poll, int *active, int wanted, int events, uv_poll_cb callback) {
+  if (wanted == *active) return;
+  *active = wanted;
+  if (wanted)
+    uv_poll_start(poll, events, callback);
+  else
+    uv_poll_stop(poll);
+}
+
 static void update(struct cr_stdio *stdio) {
-  if (stdio->input_polled) {
-    if (stdio->ended || stdio->out.len > QUEUE_FULL)
-      uv_poll_stop(&stdio->input);
-    else
-      uv_poll_start(&stdio->input, UV_READABLE, on_input);
-  }
-  if (stdio->output_polled) {
-    if (stdio->out.len)
-      uv_poll_start(&stdio->output, UV_WRITABLE, on_output);
-    else
-      uv_poll_stop(&stdio->output);
-  }
+  int reading = !stdio->ended && stdio->out.len <= QUEUE_FULL;
+  if (stdio->input_polled) set_poll(&stdio->input, &stdio->reading, reading, UV_READABLE, on_input);
+  if (stdio->output_polled) set_poll(&stdio->output, &stdio->writing, stdio->out.len > 0, UV_WRITABLE, on_output);
   maybe_done(stdio);
 }
 

@@ -102,11 +102,6 @@ static void watch(struct cr_instance *instance, uv_poll_t *poll, int descriptor,
   uv_poll_start(poll, UV_READABLE, callback);
 }
 
-static void watch_pipes(struct cr_instance *instance) {
-  for (int i = 0; i < 2; i++)
-    if (!instance->pipe_polls[i].data) watch(instance, &instance->pipe_polls[i], instance->pipes[i], on_pipe);
-}
-
 void instance_spawned(struct cr_instance *instance, int32_t pid, int pidfd, int scratch) {
   instance->state = INSTANCE_LIVE;
   instance->pid = pid;
@@ -114,10 +109,8 @@ void instance_spawned(struct cr_instance *instance, int32_t pid, int pidfd, int 
   if (scratch >= 0) instance->scratch.fd = scratch;
   close_given(instance);
   watch(instance, &instance->stream_poll, instance->stream, on_stream);
-  if (instance->events) {
-    watch_pipes(instance);
-    instance->events->live(instance->of);
-  }
+  for (int i = 0; i < 2; i++) watch(instance, &instance->pipe_polls[i], instance->pipes[i], on_pipe);
+  if (instance->events) instance->events->live(instance->of);
   cr_instance_flush(instance);
 }
 
@@ -125,7 +118,8 @@ void cr_instance_bind(struct cr_instance *instance, const struct cr_instance_eve
   instance->events = events;
   instance->of = of;
   if (instance->state != INSTANCE_LIVE) return;
-  watch_pipes(instance);
+  if (instance->unheard)
+    for (int i = 0; i < 2; i++) uv_poll_start(&instance->pipe_polls[i], UV_READABLE, on_pipe);
   events->live(of);
 }
 
@@ -143,7 +137,10 @@ void cr_instance_flush(struct cr_instance *instance) {
   }
   cr_buf_consume(&instance->out, sent);
   if (!instance->out.len && instance->out.cap > READ_CHUNK) cr_buf_free(&instance->out);
-  uv_poll_start(&instance->stream_poll, instance->out.len ? UV_READABLE | UV_WRITABLE : UV_READABLE, on_stream);
+  int blocked = instance->out.len > 0;
+  if (blocked == instance->blocked) return;
+  instance->blocked = blocked;
+  uv_poll_start(&instance->stream_poll, blocked ? UV_READABLE | UV_WRITABLE : UV_READABLE, on_stream);
 }
 
 // Reads at most `most` bytes of one pipe and passes them on; returns what read(2) said last.
@@ -181,6 +178,11 @@ static void maybe_release(struct cr_instance *instance) {
 static void on_pipe(uv_poll_t *poll, int status, int events) {
   struct cr_instance *instance = poll->data;
   (void)events;
+  if (!instance->events) {  // nobody to hear it yet
+    instance->unheard = 1;
+    uv_poll_stop(poll);
+    return;
+  }
   instance->busy++;
   int index = poll == &instance->pipe_polls[1];
   ssize_t n = status ? 0 : pass_output(instance, index, READ_CHUNK);
@@ -301,6 +303,7 @@ void cr_instance_free(struct cr_instance *instance) {
   if (!instance || instance->freed) return;
   instance->freed = 1;
   zygote_forget(instance->zygote, instance);
+  cr_scratch_release(&instance->scratch);  // before the process, so that its exit does the unmounting
   kill_process(instance);
   close_handle(instance, &instance->patience);
   close_handle(instance, &instance->stream_poll);
@@ -308,6 +311,5 @@ void cr_instance_free(struct cr_instance *instance) {
   shut(&instance->stream);
   for (int i = 0; i < 2; i++) shut(&instance->pipes[i]);
   close_given(instance);
-  cr_scratch_release(&instance->scratch);
   maybe_release(instance);
 }

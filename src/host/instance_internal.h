@@ -26,6 +26,8 @@ struct cr_instance {
   int pipes[2];
   uint64_t data_bytes;
   int spare;
+  int unheard;  // it printed before there were events
+  int blocked;  // the outgoing buffer waits for the runtime to read
   const struct cr_instance_events *events;
   void *of;
   struct cr_buf in;

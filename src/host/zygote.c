@@ -19,7 +19,7 @@
 #define BOOT_LIMIT_MS 30000
 #define RESTART_DELAY_MS 100
 #define LATE_RESTART_DELAY_MS 2000
-#define REFILL_DELAY_MS 50
+#define REFILL_DELAY_MS 20
 
 struct cr_zygote {
   uv_loop_t *loop;
@@ -282,6 +282,8 @@ static void fill_spares(struct cr_zygote *zygote) {
     cr_zygote_fork(zygote, 0, NULL)->spare = 1;
 }
 
+static void on_refill(uv_timer_t *timer) { fill_spares(timer->data); }
+
 struct cr_instance *cr_zygote_take(struct cr_zygote *zygote) {
   struct cr_instance *found = NULL;
   for (struct cr_list *at = zygote->instances.next; at != &zygote->instances; at = at->next) {
@@ -293,19 +295,17 @@ struct cr_instance *cr_zygote_take(struct cr_zygote *zygote) {
   }
   if (!found) found = cr_zygote_fork(zygote, 0, NULL);
   found->spare = 0;
-  fill_spares(zygote);
+  // Not now: the fork would compete with the run that this one was taken for.
+  if (!uv_is_active((uv_handle_t *)&zygote->timer)) uv_timer_start(&zygote->timer, on_refill, REFILL_DELAY_MS, 0);
   return found;
 }
-
-static void on_refill(uv_timer_t *timer) { fill_spares(timer->data); }
 
 // A spare that died unused is replaced a little later, lest forks that cannot live follow each other without a break.
 void zygote_forget(struct cr_zygote *zygote, struct cr_instance *instance) {
   cr_list_remove(&instance->link);
-  if (instance->spare && !zygote->freed) {
-    instance->spare = 0;
-    if (zygote->state == CR_ZYGOTE_READY) uv_timer_start(&zygote->timer, on_refill, REFILL_DELAY_MS, 0);
-  }
+  if (zygote->freed || zygote->state != CR_ZYGOTE_READY) return;
+  uv_timer_start(&zygote->timer, on_refill, instance->spare ? REFILL_DELAY_MS : 0, 0);
+  instance->spare = 0;
 }
 
 void cr_zygote_free(struct cr_zygote *zygote) {
