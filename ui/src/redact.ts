@@ -19,6 +19,7 @@ const UNREADABLE = "[unreadable]";
  * digits are word characters, so an id glued to other text would slip past them.
  */
 const ID = /(rt-[0-9a-f]{4})[0-9a-f]{4}-[0-9a-f-]{0,27}/gi;
+const SHORTEST = 12;
 
 /** Texts that are ids although they do not look like one. */
 export type KnownIds = readonly string[];
@@ -33,7 +34,7 @@ export function maskId(id: string): string {
 
 export function redactText(text: string, known: KnownIds = []): string {
   for (const id of known) text = text.split(id).join(maskId(id));
-  return text.replace(ID, "$1…");
+  return text.length < SHORTEST ? text : text.replace(ID, "$1…");
 }
 
 /** The `runtime_id` members of payloads (bare, or inside an envelope's `details`), longest first. */
@@ -72,20 +73,20 @@ export function redactValue(value: Json, known: KnownIds = []): Json {
   }
 
   function walkObject(node: Record<string, Json>): Json {
-    const copy = new Map<string, Json>();
-    for (const key of Object.keys(node)) copy.set(freeKey(copy, redactText(key, known)), walk(node[key]));
-    return Object.fromEntries(copy);
+    const copy: Record<string, Json> = {};
+    for (const key of Object.keys(node)) put(copy, redactText(key, known), walk(node[key]));
+    return copy;
   }
 
   return walk(value);
 }
 
-/* Two keys may mask to the same text; neither member may be lost. */
-function freeKey(taken: ReadonlyMap<string, Json>, key: string): string {
-  if (!taken.has(key)) return key;
-  let n = 2;
-  while (taken.has(`${key} (${n})`)) n++;
-  return `${key} (${n})`;
+/* Two keys may mask to the same text and neither member may be lost; `__proto__` is a member like any other. */
+function put(object: Record<string, Json>, key: string, value: Json): void {
+  let free = key;
+  for (let n = 2; Object.hasOwn(object, free); n++) free = `${key} (${n})`;
+  if (free !== "__proto__") object[free] = value;
+  else Object.defineProperty(object, free, { value, enumerable: true, configurable: true, writable: true });
 }
 
 /** The host passes requests and responses through this before it shows or copies them. */
