@@ -197,11 +197,11 @@ static void answer_mark(struct cr_instance *instance, const struct cr_frame *fra
 }
 
 static void deliver(struct cr_instance *instance, const struct cr_frame *frame) {
-  if (frame->type != CR_FRAME_CALL) cr_instance_drain(instance);
+  if (frame->type == CR_FRAME_DONE || frame->type == CR_FRAME_MARK) cr_instance_drain(instance);
   if (instance->freed) return;
   if (frame->type == CR_FRAME_MARK)
     answer_mark(instance, frame);
-  else if (instance->events && (frame->type == CR_FRAME_DONE || frame->type == CR_FRAME_CALL))
+  else if (instance->events && frame->type >= CR_FRAME_DONE)
     instance->events->frame(instance->of, frame);
   else
     begin_dying(instance);
@@ -287,6 +287,8 @@ struct cr_scratch cr_instance_take_scratch(struct cr_instance *instance) {
   instance->scratch = CR_NO_SCRATCH;
   return scratch;
 }
+
+const struct cr_scratch *cr_instance_scratch(const struct cr_instance *instance) { return &instance->scratch; }
 
 static void on_closed(uv_handle_t *handle) {
   struct cr_instance *instance = handle->data;

@@ -37,5 +37,8 @@ void cr_instance_drain(struct cr_instance *instance);
 // The scratch directory passes to the caller (.fd is -1 when there is none yet).
 struct cr_scratch cr_instance_take_scratch(struct cr_instance *instance);
 
+// The same, looked at; valid until the instance is freed or it is taken.
+const struct cr_scratch *cr_instance_scratch(const struct cr_instance *instance);
+
 // SIGKILL, at once; everything it held goes with it. No event comes any more.
 void cr_instance_free(struct cr_instance *instance);

@@ -4,7 +4,7 @@
 
 struct cr_runtime;
 
-// A CALL or PONG of the runtime. -1 when it is malformed.
+// A CALL of the runtime. -1 when it is malformed.
 int cr_calls_take(struct cr_runtime *runtime, const struct cr_frame *frame);
 // The process is gone: nothing is to be answered any more.
 void cr_calls_drop(struct cr_runtime *runtime);

@@ -62,6 +62,7 @@ void cr_death_outcome(enum cr_lang lang, enum cr_cause cause, int status, struct
   switch (cause) {
     case CR_CAUSE_DEADLINE: cr_error_set(error, CR_TIMEOUT, "execution exceeded its deadline"); break;
     case CR_CAUSE_MEMORY: cr_error_set(error, CR_RESOURCE_EXHAUSTED, "the runtime's memory cap was exceeded"); break;
+    case CR_CAUSE_DISK: cr_error_set(error, CR_RESOURCE_EXHAUSTED, "%s", text); break;
     case CR_CAUSE_CRASH:
     case CR_CAUSE_EXIT: own_doing(lang, status, outcome, text, size); break;
     case CR_CAUSE_KILLED:

@@ -25,6 +25,7 @@ struct cr_worker {
   uint64_t slots_used;
   struct cr_tombstones tombstones;
   uv_timer_t sweep;
-  int handles;
-  int freed;
+  uv_timer_t watch;
+  unsigned watches;
+  int closed;
 };

@@ -91,21 +91,15 @@ static struct cr_runtime *fresh(struct cr_worker *worker, const struct request *
   return cr_runtime_create(worker, lang, request->keep ? CR_KEPT : CR_ONE_SHOT, memory, err);
 }
 
-static void disk_error(const struct run *run, struct cr_error *error) {
-  int node = run->runtime->lang == CR_NODE;
-  const struct cr_config *config = &run->worker->config;
-  unsigned long long bytes = node ? config->scratch_mb << 20 : CR_PYTHON_SCRATCH_BYTES;
-  unsigned long long files = node ? config->scratch_files : CR_PYTHON_SCRATCH_ENTRIES;
-  cr_error_set(error, CR_RESOURCE_EXHAUSTED, "/work is over its budget of %llu bytes and %llu files", bytes, files);
-}
-
 // What a limit ended is an error, even where the process lived to tell (decisions 5, 6).
 static void limits_are_errors(const struct run *run, struct cr_outcome *outcome) {
   if (outcome->error.code || !outcome->exit_code) return;
-  if (outcome->flags & CR_DONE_MEMORY)
+  if (outcome->flags & CR_DONE_MEMORY) {
     cr_error_set(&outcome->error, CR_RESOURCE_EXHAUSTED, "the runtime's memory cap was exceeded");
-  else if (outcome->flags & CR_DONE_DISK)
-    disk_error(run, &outcome->error);
+  } else if (outcome->flags & CR_DONE_DISK) {
+    cr_autofree char *text = cr_runtime_disk_text(run->runtime);
+    cr_error_set(&outcome->error, CR_RESOURCE_EXHAUSTED, "%s", text);
+  }
 }
 
 // Decision 9: the last of what was printed.

@@ -13,6 +13,7 @@
 #include "worker/death.h"
 #include "worker/internal.h"
 #include "worker/memory.h"
+#include "worker/watch.h"
 
 #define BACKGROUND_MAX (256u << 10)
 #define FRAME_BUFFER_MAX (2ul * CR_FRAME_MAX)
@@ -174,7 +175,9 @@ static void after_death(struct cr_runtime *runtime, enum cr_cause cause, int sta
   while (!cr_list_empty(&ending)) {
     struct cr_turn *turn = turn_at(ending.next);
     struct cr_outcome outcome = {.runtime_gone = !survives};
-    char text[96];
+    char text[160];
+    cr_autofree char *disk = cause == CR_CAUSE_DISK ? cr_runtime_disk_text(runtime) : NULL;
+    snprintf(text, sizeof text, "%s", disk ? disk : "");
     int others = guilty && turn != guilty && cause == CR_CAUSE_CRASH;
     cr_death_outcome(runtime->lang, others ? CR_CAUSE_KILLED : cause, status, &outcome, text, sizeof text);
     finish(turn, &outcome);
@@ -193,6 +196,16 @@ static void on_deadline(uv_timer_t *timer) {
   cr_instance_drain(runtime->instance);
   after_death(runtime, CR_CAUSE_DEADLINE, 0, turn);
 }
+
+char *cr_runtime_disk_text(const struct cr_runtime *runtime) {
+  const struct cr_config *config = &runtime->worker->config;
+  int node = runtime->lang == CR_NODE;
+  unsigned long long bytes = node ? config->scratch_mb << 20 : CR_PYTHON_SCRATCH_BYTES;
+  unsigned long long files = node ? config->scratch_files : CR_PYTHON_SCRATCH_ENTRIES;
+  return cr_format("/work is over its budget of %llu bytes and %llu files", bytes, files);
+}
+
+void cr_runtime_over_disk(struct cr_runtime *runtime) { after_death(runtime, CR_CAUSE_DISK, 0, NULL); }
 
 static void start_deadline(struct cr_turn *turn) {
   uv_update_time(turn->runtime->worker->loop);
@@ -280,6 +293,8 @@ static void on_frame(void *of, const struct cr_frame *frame) {
   struct cr_runtime *runtime = of;
   if (frame->type == CR_FRAME_DONE)
     on_done(runtime, frame);
+  else if (frame->type == CR_FRAME_PONG)
+    cr_watch_pong(runtime);
   else if (cr_calls_take(runtime, frame))
     on_nonsense(runtime);
 }

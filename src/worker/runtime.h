@@ -31,6 +31,7 @@ struct cr_runtime {
   uint64_t last_activity;  // uv_now
   int named;               // in the table of ids
   size_t background;       // bytes of output logged since the last run
+  uint64_t pinged_at;      // uv_now of a PING without an answer, or 0
   void (*gone)(void *of);  // being torn down
   void *gone_of;
 };
@@ -65,6 +66,11 @@ struct cr_turn {
   void (*finished)(void *of, struct cr_outcome *outcome);
   void *of;
 };
+
+// Text for callers of a runtime that is over its files' budget.
+char *cr_runtime_disk_text(const struct cr_runtime *runtime);
+// The process is ended for it: what runs is answered CR_RESOURCE_EXHAUSTED.
+void cr_runtime_over_disk(struct cr_runtime *runtime);
 
 // Takes a slot. NULL and CR_CAPACITY when there is none, CR_ENGINE when the language is not to be had.
 struct cr_runtime *cr_runtime_create(struct cr_worker *worker, enum cr_lang lang, enum cr_life life, uint64_t memory_mb,

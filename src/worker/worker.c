@@ -11,6 +11,9 @@
 #include "worker/functions.h"
 #include "worker/internal.h"
 #include "worker/runtime.h"
+#include "worker/watch.h"
+
+#define WATCH_MS 250
 
 static const struct {
   const char *id;
@@ -50,12 +53,27 @@ static void on_sweep(uv_timer_t *timer) {
   }
 }
 
+static void on_watch(uv_timer_t *timer) {
+  struct cr_worker *worker = timer->data;
+  uint64_t now = uv_now(worker->loop);
+  int background = ++worker->watches % (1000 / WATCH_MS) == 0;
+  for (struct cr_list *at = worker->all.next, *next; at != &worker->all; at = next) {
+    next = at->next;
+    struct cr_runtime *runtime = cr_list_item(at, struct cr_runtime, link);
+    cr_watch_disk(runtime);
+    if (background && runtime->worker) cr_watch_background(runtime, now);
+  }
+}
+
 static void start_sweep(struct cr_worker *worker) {
   uint64_t seconds = worker->config.idle_ttl_secs;
   uint64_t period = (seconds < 1 ? 1 : seconds > 60 ? 60 : seconds) * 1000;
   uv_timer_init(worker->loop, &worker->sweep);
   worker->sweep.data = worker;
   uv_timer_start(&worker->sweep, on_sweep, period, period);
+  uv_timer_init(worker->loop, &worker->watch);
+  worker->watch.data = worker;
+  uv_timer_start(&worker->watch, on_watch, WATCH_MS, WATCH_MS);
 }
 
 struct cr_worker *cr_worker_create(uv_loop_t *loop, const struct cr_worker_settings *settings, cr_worker_ready *ready,
@@ -110,7 +128,10 @@ void cr_worker_call(struct cr_worker *worker, const char *function_id, const cha
   yyjson_doc_free(doc);
 }
 
-static void on_closed(uv_handle_t *handle) { free(handle->data); }
+static void on_closed(uv_handle_t *handle) {
+  struct cr_worker *worker = handle->data;
+  if (++worker->closed == 2) free(worker);
+}
 
 void cr_worker_free(struct cr_worker *worker) {
   while (!cr_list_empty(&worker->all))
@@ -124,4 +145,5 @@ void cr_worker_free(struct cr_worker *worker) {
   cr_tombstones_free(&worker->tombstones);
   cr_config_free(&worker->config);
   uv_close((uv_handle_t *)&worker->sweep, on_closed);
+  uv_close((uv_handle_t *)&worker->watch, on_closed);
 }
