@@ -1,0 +1,1 @@
+pub use wasmtime_c_api::*;
