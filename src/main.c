@@ -13,6 +13,7 @@ static const struct {
     {"serve", cr_cli_serve, "the worker"},
     {"run", cr_cli_run, "one run, like a program"},
     {"doctor", cr_cli_doctor, "what works on this machine"},
+    {"bench", cr_cli_bench, "times runs inside the worker"},
 };
 #define COMMANDS (sizeof commands / sizeof *commands)
 
