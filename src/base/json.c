@@ -11,7 +11,7 @@ yyjson_doc *cr_json_parse(const char *text, size_t length, struct cr_error *err)
   return doc;
 }
 
-static size_t nesting(const char *text, size_t length) {
+size_t cr_json_depth(const char *text, size_t length) {
   size_t depth = 0, deepest = 0;
   int quoted = 0;
   for (size_t i = 0; i < length; i++) {
@@ -34,7 +34,7 @@ int cr_json_valid(const char *text, size_t length, size_t *depth) {
   yyjson_doc *doc = yyjson_read_opts((char *)text, length, YYJSON_READ_NUMBER_AS_RAW, NULL, NULL);
   if (!doc) return 0;
   yyjson_doc_free(doc);
-  if (depth) *depth = nesting(text, length);
+  if (depth) *depth = cr_json_depth(text, length);
   return 1;
 }
 

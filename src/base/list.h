@@ -24,4 +24,4 @@ static inline void cr_list_remove(struct cr_list *item) {
   cr_list_init(item);
 }
 
-#define cr_list_item(link, type, member) ((type *)((char *)(link)-offsetof(type, member)))
+#define cr_list_item(link, type, member) ((type *)((char *)(link) - offsetof(type, member)))

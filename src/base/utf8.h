@@ -16,8 +16,8 @@ int cr_utf8_clean(struct cr_utf8 *state, const void *bytes, size_t length, struc
 // The end of the text: an unfinished character becomes U+FFFD.
 int cr_utf8_finish(struct cr_utf8 *state, struct cr_buf *out);
 
-// The longest prefix (or suffix) of at most `most` bytes that ends (starts) on a character boundary, in bytes: a boundary
-// is any byte that is not 10xxxxxx.
+// The longest prefix (or suffix) of at most `most` bytes that ends (starts) on a character boundary, in bytes: a
+// boundary is any byte that is not 10xxxxxx.
 size_t cr_utf8_prefix(const uint8_t *text, size_t length, size_t most);
 size_t cr_utf8_suffix(const uint8_t *text, size_t length, size_t most);
 

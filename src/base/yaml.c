@@ -72,9 +72,8 @@ static yyjson_mut_val *mapping(struct reader *reader, int depth) {
     yaml_event_t event;
     if (next(reader, &event)) return NULL;
     int end = event.type == YAML_MAPPING_END_EVENT, named = event.type == YAML_SCALAR_EVENT;
-    yyjson_mut_val *key = named ? yyjson_mut_strncpy(reader->doc, (const char *)event.data.scalar.value,
-                                                     event.data.scalar.length)
-                                : NULL;
+    yyjson_mut_val *key =
+        named ? yyjson_mut_strncpy(reader->doc, (const char *)event.data.scalar.value, event.data.scalar.length) : NULL;
     yaml_event_delete(&event);
     if (end) return object;
     if (!key) {

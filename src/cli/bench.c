@@ -12,7 +12,8 @@
 
 static const char usage[] =
     "usage: code-runner bench --lang node|python [--runs N] [--at-once N] [--pause-ms N] [--keep] CODE\n"
-    "  Prints one JSON object: microseconds from request to answer inside the worker (p50, p95, p99), runs per second.\n"
+    "  Prints one JSON object: microseconds from request to answer inside the worker (p50, p95, p99), runs per "
+    "second.\n"
     "  --pause-ms waits between runs, so that each finds a spare; --keep runs all in one kept runtime.\n";
 
 struct bench {
@@ -56,7 +57,8 @@ static double at(const struct bench *bench, double part) {
 static void report(struct bench *bench) {
   double seconds = (double)(uv_hrtime() - bench->first) / 1e9;
   qsort(bench->taken, bench->runs, sizeof *bench->taken, by_value);
-  printf("{\"lang\":\"%s\",\"runs\":%" PRIu64 ",\"at_once\":%" PRIu64 ",\"p50_us\":%.0f,\"p95_us\":%.0f,\"p99_us\":%.0f,"
+  printf("{\"lang\":\"%s\",\"runs\":%" PRIu64 ",\"at_once\":%" PRIu64
+         ",\"p50_us\":%.0f,\"p95_us\":%.0f,\"p99_us\":%.0f,"
          "\"per_second\":%.0f,\"ready_ms\":%.0f}\n",
          bench->lang, bench->runs, bench->at_once, at(bench, 0.5), at(bench, 0.95), at(bench, 0.99),
          (double)bench->runs / seconds, (double)bench->ready_ns / 1e6);
@@ -158,13 +160,20 @@ static int parse(int argc, char **argv, struct bench *bench) {
     int taken = cr_cli_common_option(argc, argv, &i, &bench->settings);
     if (taken < 0) return -1;
     if (taken) continue;
-    if ((value = cr_cli_value(argc, argv, &i, "--lang"))) bench->lang = value;
-    else if ((value = cr_cli_value(argc, argv, &i, "--runs"))) taken = take_number(value, &bench->runs);
-    else if ((value = cr_cli_value(argc, argv, &i, "--at-once"))) taken = take_number(value, &bench->at_once);
-    else if ((value = cr_cli_value(argc, argv, &i, "--pause-ms"))) taken = take_number(value, &bench->pause_ms);
-    else if (!strcmp(argv[i], "--keep")) bench->keep = 1;
-    else if (argv[i][0] == '-' || bench->code) return -1;
-    else bench->code = argv[i];
+    if ((value = cr_cli_value(argc, argv, &i, "--lang")))
+      bench->lang = value;
+    else if ((value = cr_cli_value(argc, argv, &i, "--runs")))
+      taken = take_number(value, &bench->runs);
+    else if ((value = cr_cli_value(argc, argv, &i, "--at-once")))
+      taken = take_number(value, &bench->at_once);
+    else if ((value = cr_cli_value(argc, argv, &i, "--pause-ms")))
+      taken = take_number(value, &bench->pause_ms);
+    else if (!strcmp(argv[i], "--keep"))
+      bench->keep = 1;
+    else if (argv[i][0] == '-' || bench->code)
+      return -1;
+    else
+      bench->code = argv[i];
     if (taken) return -1;
   }
   return bench->lang && bench->code && bench->runs && bench->at_once ? 0 : -1;

@@ -16,8 +16,8 @@ struct cr_cli_settings {
   char *libexec;
 };
 
-// Reads `--config FILE`, `--sandbox require|best-effort`, `--spares N` at argv[*at]; 1 when it took an option (and moved
-// *at to its last word), 0 when it is another, -1 after a message on stderr.
+// Reads `--config FILE`, `--sandbox require|best-effort`, `--spares N` at argv[*at]; 1 when it took an option (and
+// moved *at to its last word), 0 when it is another, -1 after a message on stderr.
 int cr_cli_common_option(int argc, char **argv, int *at, struct cr_cli_settings *settings);
 void cr_cli_settings_init(struct cr_cli_settings *settings);
 void cr_cli_settings_free(struct cr_cli_settings *settings);

@@ -83,7 +83,8 @@ static void on_ready(void *of, struct cr_worker *worker) {
   char missing[256];
   if (cr_cli_missing_layers(worker, missing, sizeof missing) && run->settings.worker.require_layers) {
     struct cr_error err = {0};
-    cr_error_set(&err, CR_ENGINE, "this host refuses sandbox layers: %s (--sandbox=best-effort runs without them)", missing);
+    cr_error_set(&err, CR_ENGINE, "this host refuses sandbox layers: %s (--sandbox=best-effort runs without them)",
+                 missing);
     on_reply(run, NULL, 0, &err);
     cr_error_clear(&err);
     return;

@@ -78,9 +78,11 @@ int cr_cli_missing_layers(struct cr_worker *worker, char *text, size_t size) {
     uint32_t layer;
     const char *name;
   } table[] = {
-      {CR_LAYER_USER_NS, "user namespace"},   {CR_LAYER_PID_NS, "pid namespace"}, {CR_LAYER_MOUNT_NS, "mount namespace"},
-      {CR_LAYER_NET_NS, "network namespace"}, {CR_LAYER_IPC_NS, "ipc namespace"}, {CR_LAYER_UTS_NS, "uts namespace"},
-      {CR_LAYER_EMPTY_ROOT, "empty root"},    {CR_LAYER_TMPFS, "tmpfs quotas"},   {CR_LAYER_LANDLOCK, "Landlock"},
+      {CR_LAYER_USER_NS, "user namespace"},   {CR_LAYER_PID_NS, "pid namespace"},
+      {CR_LAYER_MOUNT_NS, "mount namespace"}, {CR_LAYER_NET_NS, "network namespace"},
+      {CR_LAYER_IPC_NS, "ipc namespace"},     {CR_LAYER_UTS_NS, "uts namespace"},
+      {CR_LAYER_EMPTY_ROOT, "empty root"},    {CR_LAYER_TMPFS, "tmpfs quotas"},
+      {CR_LAYER_LANDLOCK, "Landlock"},
   };
   int missing = 0;
   size_t used = 0;
@@ -99,7 +101,7 @@ int cr_cli_missing_layers(struct cr_worker *worker, char *text, size_t size) {
 }
 
 int cr_cli_exit_status(const char *code) {
-  static const char *const codes[] = {CR_ENGINE,   CR_INVALID_REQUEST,    CR_CAPACITY,
+  static const char *const codes[] = {CR_ENGINE,  CR_INVALID_REQUEST,    CR_CAPACITY,
                                       CR_TIMEOUT, CR_RESOURCE_EXHAUSTED, CR_RUNTIME_NOT_FOUND};
   for (int i = 0; i < (int)(sizeof codes / sizeof *codes); i++)
     if (!strcmp(codes[i], code)) return CR_EXIT_ENGINE + i;

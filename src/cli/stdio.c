@@ -87,7 +87,8 @@ static void put_line(struct cr_stdio *stdio, yyjson_mut_doc *doc) {
   write_out(stdio);
 }
 
-static void answer(struct cr_stdio *stdio, const char *id, const char *result, size_t length, const struct cr_error *err) {
+static void answer(struct cr_stdio *stdio, const char *id, const char *result, size_t length,
+                   const struct cr_error *err) {
   yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
   yyjson_mut_val *root = yyjson_mut_obj(doc);
   yyjson_mut_doc_set_root(doc, root);
@@ -130,7 +131,8 @@ static void take_line(struct cr_stdio *stdio, const char *line, size_t length) {
   yyjson_val *payload = yyjson_obj_get(root, "payload");
   cr_autofree char *id_text = id ? cr_json_text(id, NULL) : cr_strdup("null");
   if (!yyjson_is_obj(root) || !yyjson_is_str(name)) {
-    cr_error_set(&err, CR_INVALID_REQUEST, "a request is one line of JSON: {\"id\", \"function_id\": string, \"payload\"}");
+    cr_error_set(&err, CR_INVALID_REQUEST,
+                 "a request is one line of JSON: {\"id\", \"function_id\": string, \"payload\"}");
     refuse(stdio, id_text, &err);
     yyjson_doc_free(doc);
     return;
@@ -145,9 +147,7 @@ static void take_line(struct cr_stdio *stdio, const char *line, size_t length) {
   cr_worker_call(stdio->worker, function, text, size, on_reply, call);
 }
 
-static int blank(const char *line, size_t length) {
-  return strspn(line, " \t\r\n") >= length;
-}
+static int blank(const char *line, size_t length) { return strspn(line, " \t\r\n") >= length; }
 
 static void take_lines(struct cr_stdio *stdio) {
   size_t used = 0;
@@ -214,11 +214,8 @@ static int watch(struct cr_stdio *stdio, uv_loop_t *loop, uv_poll_t *poll, int d
 
 struct cr_stdio *cr_stdio_start(uv_loop_t *loop, struct cr_worker *worker, void (*done)(void *of), void *of) {
   struct cr_stdio *stdio = cr_alloc(sizeof *stdio);
-  *stdio = (struct cr_stdio){.worker = worker,
-                             .done = done,
-                             .of = of,
-                             .in = CR_BUF(LINE_LIMIT),
-                             .out = CR_BUF(QUEUE_LIMIT)};
+  *stdio =
+      (struct cr_stdio){.worker = worker, .done = done, .of = of, .in = CR_BUF(LINE_LIMIT), .out = CR_BUF(QUEUE_LIMIT)};
   stdio->input_polled = watch(stdio, loop, &stdio->input, STDIN_FILENO);
   if (pollable(STDOUT_FILENO)) stdio->output_polled = watch(stdio, loop, &stdio->output, STDOUT_FILENO);
   if (!stdio->input_polled)

@@ -51,10 +51,8 @@ static int collect(struct msghdr *message, int *descriptors) {
 int cr_control_receive(int socket, struct cr_control *packet, int *descriptors, int *count, int flags) {
   struct iovec part = {.iov_base = packet, .iov_len = sizeof *packet};
   union descriptor_space space;
-  struct msghdr message = {.msg_iov = &part,
-                           .msg_iovlen = 1,
-                           .msg_control = space.bytes,
-                           .msg_controllen = sizeof space.bytes};
+  struct msghdr message = {
+      .msg_iov = &part, .msg_iovlen = 1, .msg_control = space.bytes, .msg_controllen = sizeof space.bytes};
   ssize_t got;
   do got = recvmsg(socket, &message, flags | MSG_CMSG_CLOEXEC);
   while (got < 0 && errno == EINTR);

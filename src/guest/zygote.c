@@ -66,8 +66,8 @@ static void become_runtime(struct zygote *zygote, const struct cr_control *reque
   if (dup2(given[1], STDOUT_FILENO) < 0 || dup2(given[2], STDERR_FILENO) < 0) give_up("dup2");
   close(given[1]);
   close(given[2]);
-  // The descriptor of its root stays open: the last one unmounts it, which takes a while and is better done by a process
-  // that ends than by the worker.
+  // The descriptor of its root stays open: the last one unmounts it, which takes a while and is better done by a
+  // process that ends than by the worker.
   if (cr_root_enter(given[3])) give_up("root directory");
   *runtime = (struct cr_runtime){.stream = given[0], .scratch = -1, .data_bytes = request->data_bytes};
   if (zygote->options->keep_scratch) {

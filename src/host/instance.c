@@ -86,8 +86,10 @@ static void end_soon(struct cr_instance *instance, uint64_t milliseconds) {
 
 void instance_request(struct cr_instance *instance) {
   instance->state = INSTANCE_REQUESTED;
-  if (make_channels(instance)) instance_refused(instance);
-  else (void)zygote_send_spawn(instance->zygote, instance);
+  if (make_channels(instance))
+    instance_refused(instance);
+  else
+    (void)zygote_send_spawn(instance->zygote, instance);
 }
 
 void instance_refused(struct cr_instance *instance) {

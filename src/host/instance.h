@@ -15,8 +15,9 @@ struct cr_end {
 };
 
 // `live`: it has been forked and gets what it is sent (called by cr_instance_bind if that is so already).
-// All others are called from the event loop, never from inside a cr_instance_ function. `output`: `stream` is 1 or 2. Output
-// written before a frame is delivered before it. After `ended` nothing more comes; cr_instance_free is still due.
+// All others are called from the event loop, never from inside a cr_instance_ function. `output`: `stream` is 1 or 2.
+// Output written before a frame is delivered before it. After `ended` nothing more comes; cr_instance_free is still
+// due.
 struct cr_instance_events {
   void (*live)(void *of);
   void (*frame)(void *of, const struct cr_frame *frame);

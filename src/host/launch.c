@@ -124,8 +124,7 @@ static int try_flags(const struct cr_launch *launch, uint64_t flags, struct cr_l
 
 int cr_launch(const struct cr_launch *launch, struct cr_launched *launched, struct cr_error *err) {
   static const struct attempt attempts[] = {
-      {CLONE_NEWUSER | rest, 0}, {rest, 1}, {CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID, 0},
-      {CLONE_NEWUSER, 0},        {0, 1},
+      {CLONE_NEWUSER | rest, 0}, {rest, 1}, {CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID, 0}, {CLONE_NEWUSER, 0}, {0, 1},
   };
   int first = 0;
   for (size_t i = 0; i < sizeof attempts / sizeof *attempts; i++) {
@@ -133,5 +132,6 @@ int cr_launch(const struct cr_launch *launch, struct cr_launched *launched, stru
     if (!try_flags(launch, attempts[i].flags, launched)) return 0;
     if (!first) first = errno;
   }
-  return cr_error_set(err, CR_ENGINE, "this host refuses user namespaces (%s): run as root, or allow them", strerror(first));
+  return cr_error_set(err, CR_ENGINE, "this host refuses user namespaces (%s): run as root, or allow them",
+                      strerror(first));
 }

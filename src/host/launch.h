@@ -11,9 +11,9 @@ struct cr_launch {
   uint64_t stack_bytes;      // RLIMIT_STACK of the zygote
 };
 
-// `control` and `init` (a pidfd) are the caller's to close. `layers`: the namespaces that the host gave (enum cr_layer).
-// `uids`: how many user ids, 1 to `uids`, a runtime may be given; 0 when there is only the worker's own. `uid_base`: the
-// host's id of user id 0 + n is uid_base + n.
+// `control` and `init` (a pidfd) are the caller's to close. `layers`: the namespaces that the host gave (enum
+// cr_layer). `uids`: how many user ids, 1 to `uids`, a runtime may be given; 0 when there is only the worker's own.
+// `uid_base`: the host's id of user id 0 + n is uid_base + n.
 struct cr_launched {
   int control;
   int init;

@@ -32,7 +32,8 @@ static int fill(struct cr_scratch *scratch, uint32_t owner) {
   return fchownat(scratch->fd, "work", owner, owner, AT_SYMLINK_NOFOLLOW) || fchown(scratch->fd, owner, owner) ? -1 : 0;
 }
 
-int cr_scratch_on_disk(const char *root, uint32_t uid, uint32_t owner, struct cr_scratch *scratch, struct cr_error *err) {
+int cr_scratch_on_disk(const char *root, uint32_t uid, uint32_t owner, struct cr_scratch *scratch,
+                       struct cr_error *err) {
   char name[CR_UUID_SIZE];
   cr_uuid(name);
   struct cr_scratch made = {.fd = -1, .uid = uid, .path = cr_format("%s/code-runner-%s", root, name)};

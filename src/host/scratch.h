@@ -15,8 +15,10 @@ struct cr_scratch {
 
 #define CR_NO_SCRATCH ((struct cr_scratch){.fd = -1})
 
-// A directory of mode 0700 with an unpredictable name under `root` (made when missing), owned by the host's user `owner`.
-int cr_scratch_on_disk(const char *root, uint32_t uid, uint32_t owner, struct cr_scratch *scratch, struct cr_error *err);
+// A directory of mode 0700 with an unpredictable name under `root` (made when missing), owned by the host's user
+// `owner`.
+int cr_scratch_on_disk(const char *root, uint32_t uid, uint32_t owner, struct cr_scratch *scratch,
+                       struct cr_error *err);
 
 // Bytes in files and number of entries below `work` (links are not followed).
 void cr_scratch_usage(const struct cr_scratch *scratch, uint64_t *bytes, uint64_t *entries);

@@ -28,8 +28,8 @@ int cr_caps_stream(const char *name, size_t cap, uint64_t total, const uint8_t *
                    const uint8_t *tail, size_t tail_length, struct cr_buf *out) {
   if (total <= cap) return cr_buf_append(out, head, head_length);
   char marker[96];
-  size_t size = (size_t)snprintf(marker, sizeof marker, "\n[…%s truncated: was ~%" PRIu64 " KB; middle omitted]\n", name,
-                                 total / 1024);
+  size_t size = (size_t)snprintf(marker, sizeof marker, "\n[…%s truncated: was ~%" PRIu64 " KB; middle omitted]\n",
+                                 name, total / 1024);
   size_t budget = cap > size ? cap - size : 0;
   size_t head_n = budget * 60 / 100;
   size_t keep_head = cr_utf8_prefix(head, head_length, head_n);

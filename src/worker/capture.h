@@ -12,8 +12,8 @@
 // All sizes are bytes of valid UTF-8: what is not valid has become U+FFFD.
 struct cr_capture {
   struct cr_utf8 utf8;
-  size_t limit;       // the stream cap in force, never 0
-  int ceiling;        // 1: `limit` is the ceiling, not a cap that was asked for
+  size_t limit;  // the stream cap in force, never 0
+  int ceiling;   // 1: `limit` is the ceiling, not a cap that was asked for
   uint64_t total;
   struct cr_buf head;  // the first `limit` bytes
   uint8_t *ring;       // the last `ring_size` bytes, once there are more

@@ -29,7 +29,8 @@ struct key {
 
 static const struct key keys[] = {
     {"max_runtimes", NUMBER, AT(max_runtimes), 32, 0, "Runtimes at once, both languages; 0 refuses every one"},
-    {"default_timeout_ms", NUMBER, AT(default_timeout_ms), 5000, 1, "Budget of a run that asks for none, and of handlers"},
+    {"default_timeout_ms", NUMBER, AT(default_timeout_ms), 5000, 1,
+     "Budget of a run that asks for none, and of handlers"},
     {"max_timeout_ms", NUMBER, AT(max_timeout_ms), 30000, 1, "Ceiling of the budgets that may be asked for"},
     {"idle_ttl_secs", NUMBER, AT(idle_ttl_secs), 900, 0, "Seconds without activity after which a runtime is ended"},
     {"heap_mb", NUMBER, AT(heap_mb), 128, 0, "JavaScript heap of a node runtime, MiB"},
@@ -39,7 +40,8 @@ static const struct key keys[] = {
     {"scratch_root", PATH, AT(scratch_root), 0, 0, "Directory for the private directories; null: memory"},
     {"inject_guidance", SWITCH, AT(inject_guidance), 1, 1, "Append usage guidance to system prompts"},
     {"max_result_bytes", NUMBER, AT(max_result_bytes), 32768, 1, "Cap of a result in a response; 0 disables"},
-    {"max_stream_bytes", NUMBER, AT(max_stream_bytes), 16384, 1, "Cap of stdout and of stderr in a response; 0 disables"},
+    {"max_stream_bytes", NUMBER, AT(max_stream_bytes), 16384, 1,
+     "Cap of stdout and of stderr in a response; 0 disables"},
 };
 #define KEYS (sizeof keys / sizeof *keys)
 

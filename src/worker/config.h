@@ -14,8 +14,8 @@ struct cr_config {
   uint64_t external_mb;
   uint64_t scratch_mb;
   uint64_t scratch_files;
-  char *scratch_root;        // NULL: the default; owned
-  int inject_guidance;       // hot
+  char *scratch_root;         // NULL: the default; owned
+  int inject_guidance;        // hot
   uint64_t max_result_bytes;  // hot
   uint64_t max_stream_bytes;  // hot
 };

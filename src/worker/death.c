@@ -6,11 +6,11 @@
 #include <sys/wait.h>
 
 // What V8 and Node write before they give up for want of memory.
-static const char *const memory_words[] = {"out of memory", "invalid size error", "Allocation failed", "invalid array length",
-                                           "Failed to reserve", NULL};
+static const char *const memory_words[] = {"out of memory",        "invalid size error", "Allocation failed",
+                                           "invalid array length", "Failed to reserve",  NULL};
 // Where their reports begin.
-static const char *const report_words[] = {"<--- Last few GCs --->", "FATAL ERROR: ", "#\n# Fatal ", "----- Native stack trace",
-                                           "terminate called after", NULL};
+static const char *const report_words[] = {"<--- Last few GCs --->",   "FATAL ERROR: ",          "#\n# Fatal ",
+                                           "----- Native stack trace", "terminate called after", NULL};
 
 static const char *first_of(const char *text, size_t length, const char *const *words) {
   const char *first = NULL;

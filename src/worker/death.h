@@ -21,8 +21,7 @@ enum cr_cause cr_death_cause(enum cr_lang lang, const struct cr_end *end, const 
 // Where the engine's own dying words begin in the end of a stderr text; `length` when there are none.
 size_t cr_death_words(const char *text, size_t length);
 
-// Fills the outcome of a turn that the death ended; `text` gets what outcome->failure points to (for CR_CAUSE_DISK it holds
-// the message). `status` is that of
-// waitpid(2) where it is known, else 0.
+// Fills the outcome of a turn that the death ended; `text` gets what outcome->failure points to (for CR_CAUSE_DISK it
+// holds the message). `status` is that of waitpid(2) where it is known, else 0.
 void cr_death_outcome(enum cr_lang lang, enum cr_cause cause, int status, struct cr_outcome *outcome, char *text,
                       size_t size);

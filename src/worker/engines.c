@@ -36,7 +36,8 @@ void cr_engine_arguments_free(char **arguments) {
   free(arguments);
 }
 
-struct cr_zygote_settings cr_engine_settings(enum cr_lang lang, const struct cr_worker_settings *settings, const char *init) {
+struct cr_zygote_settings cr_engine_settings(enum cr_lang lang, const struct cr_worker_settings *settings,
+                                             const char *init) {
   const struct cr_config *config = &settings->config;
   struct cr_zygote_settings zygote = {
       .name = cr_lang_name(lang), .init = init, .spares = settings->spares, .scratch_root = config->scratch_root};

@@ -29,7 +29,7 @@ int cr_request_unsigned(yyjson_val *payload, const char *name, uint64_t *value, 
   yyjson_val *field = yyjson_obj_get(payload, name);
   if (!field || yyjson_is_null(field)) return 0;
   if (!yyjson_is_uint(field)) {
-    const char *what = yyjson_is_sint(field)  ? "a negative number"
+    const char *what = yyjson_is_sint(field)   ? "a negative number"
                        : yyjson_is_real(field) ? "a fractional number"
                        : yyjson_is_raw(field)  ? "a number beyond 64 bits"
                                                : cr_json_kind(field);
@@ -56,6 +56,7 @@ int cr_request_lang(yyjson_val *payload, int nullable, int *lang, struct cr_erro
   for (int i = 0; text && i < CR_LANGS; i++)
     if (!strcmp(text, cr_lang_name((enum cr_lang)i)) && strlen(text) == length) *lang = i;
   if (text && *lang < 0)
-    return cr_error_set(err, CR_INVALID_REQUEST, "`lang` must be \"node\" or \"python\", not %.*s", length < 40 ? (int)length : 40, text);
+    return cr_error_set(err, CR_INVALID_REQUEST, "`lang` must be \"node\" or \"python\", not %.*s",
+                        length < 40 ? (int)length : 40, text);
   return 0;
 }

@@ -6,8 +6,8 @@
 
 #include "base/err.h"
 
-// Each reads one field of an object. A missing field, or null where `nullable`, leaves `*value` as it is. Texts stay the
-// document's. Strings with a zero character are refused where an id is meant (`plain`).
+// Each reads one field of an object. A missing field, or null where `nullable`, leaves `*value` as it is. Texts stay
+// the document's. Strings with a zero character are refused where an id is meant (`plain`).
 int cr_request_object(yyjson_val *payload, struct cr_error *err);
 int cr_request_text(yyjson_val *payload, const char *name, int nullable, const char **value, size_t *length,
                     struct cr_error *err);

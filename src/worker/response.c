@@ -35,7 +35,8 @@ static yyjson_mut_val *result(yyjson_mut_doc *doc, const struct cr_response *res
   const struct cr_outcome *outcome = response->outcome;
   if (response->exit_code || outcome->kind == CR_RESULT_NULL) return yyjson_mut_null(doc);
   if (outcome->kind == CR_RESULT_OMITTED) return omitted_by_guest(doc, outcome);
-  yyjson_doc *parsed = yyjson_read_opts((char *)outcome->value, outcome->value_length, YYJSON_READ_NUMBER_AS_RAW, NULL, NULL);
+  yyjson_doc *parsed =
+      yyjson_read_opts((char *)outcome->value, outcome->value_length, YYJSON_READ_NUMBER_AS_RAW, NULL, NULL);
   if (!parsed) return yyjson_mut_null(doc);
   int big = response->max_result_bytes && outcome->value_length > response->max_result_bytes;
   yyjson_mut_val *value = big ? omitted_here(doc, yyjson_doc_get_root(parsed), outcome->value_length)

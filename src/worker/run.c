@@ -62,12 +62,14 @@ static struct cr_runtime *existing(struct cr_worker *worker, const struct reques
   struct cr_runtime *runtime = cr_runtime_find(worker, request->runtime_id, err);
   if (!runtime) return NULL;
   if (request->lang >= 0 && request->lang != (int)runtime->lang) {
-    cr_error_set(err, CR_INVALID_REQUEST, "this runtime is a %s runtime and languages cannot be mixed: leave `lang` out",
+    cr_error_set(err, CR_INVALID_REQUEST,
+                 "this runtime is a %s runtime and languages cannot be mixed: leave `lang` out",
                  cr_lang_name(runtime->lang));
     return NULL;
   }
   if (request->memory_given) {
-    cr_error_set(err, CR_INVALID_REQUEST, "`memory_mb` is fixed when a runtime is created: leave it out with `runtime_id`");
+    cr_error_set(err, CR_INVALID_REQUEST,
+                 "`memory_mb` is fixed when a runtime is created: leave it out with `runtime_id`");
     return NULL;
   }
   return check_size(runtime->lang, request, err) ? NULL : runtime;
@@ -82,8 +84,10 @@ static struct cr_runtime *fresh(struct cr_worker *worker, const struct request *
   if (check_size(lang, request, err)) return NULL;
   uint64_t memory = lang == CR_PYTHON && request->memory_given ? request->memory_mb : 0;
   if (lang == CR_PYTHON && request->memory_given && memory < CR_PYTHON_MEMORY_MIN_MB) {
-    cr_error_set(err, CR_RESOURCE_EXHAUSTED, "the python interpreter does not fit: a memory cap (`memory_mb`) under %u MiB is exceeded at its start",
-                 CR_PYTHON_MEMORY_MIN_MB);
+    cr_error_set(
+        err, CR_RESOURCE_EXHAUSTED,
+        "the python interpreter does not fit: a memory cap (`memory_mb`) under %u MiB is exceeded at its start",
+        CR_PYTHON_MEMORY_MIN_MB);
     return NULL;
   }
   if (memory > CR_PYTHON_MEMORY_MAX_MB) memory = CR_PYTHON_MEMORY_MAX_MB;
@@ -108,7 +112,8 @@ static void add_tail(struct cr_buf *text, const struct cr_capture *stream, const
   if (cr_capture_tail(stream, CR_CAPTURE_TAIL, &tail) || !tail.len) return;
   size_t length = cr_death_words((const char *)tail.data, tail.len);
   size_t shown = cr_utf8_suffix(tail.data, length, 1024);
-  if (shown) (void)cr_buf_printf(text, "\n[last of %s]\n%.*s", name, (int)shown, (const char *)tail.data + length - shown);
+  if (shown)
+    (void)cr_buf_printf(text, "\n[last of %s]\n%.*s", name, (int)shown, (const char *)tail.data + length - shown);
 }
 
 static void reply_error(struct run *run, struct cr_error *error) {

@@ -83,8 +83,8 @@ struct cr_turn *cr_turn_create(struct cr_runtime *runtime, enum cr_frame_type ki
 void cr_runtime_submit(struct cr_turn *turn);
 int cr_runtime_busy(const struct cr_runtime *runtime);
 
-// Teardown: from now on the id is not found, and what waits is answered so; `gone` is called when the turns that run have
-// ended and everything of the runtime is gone.
+// Teardown: from now on the id is not found, and what waits is answered so; `gone` is called when the turns that run
+// have ended and everything of the runtime is gone.
 void cr_runtime_retire(struct cr_runtime *runtime, void (*gone)(void *of), void *of);
 // Kills it and frees it with its files and its slot. Turns that are left are answered with `code` and `text`.
 void cr_runtime_destroy(struct cr_runtime *runtime, const char *code, const char *text);

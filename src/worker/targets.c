@@ -11,10 +11,11 @@ static int operator_only(const char *id) {
 }
 
 int cr_target_bind(const char *id, struct cr_error *err) {
-  if (!operator_only(id) && strcmp(id, "engine::register_trigger") != 0 && strcmp(id, "engine::unregister_trigger") != 0)
+  if (!operator_only(id) && strcmp(id, "engine::register_trigger") != 0 &&
+      strcmp(id, "engine::unregister_trigger") != 0)
     return 0;
-  return cr_error_set(err, CR_INVALID_REQUEST, "%s is operator-only: it cannot be bound to a trigger through code-runner",
-                      id);
+  return cr_error_set(err, CR_INVALID_REQUEST,
+                      "%s is operator-only: it cannot be bound to a trigger through code-runner", id);
 }
 
 int cr_target_call(const char *id, yyjson_val *payload, struct cr_error *err) {
@@ -31,6 +32,7 @@ int cr_target_call(const char *id, yyjson_val *payload, struct cr_error *err) {
     seen++;
   }
   if (seen != 1 || !yyjson_is_str(target) || strlen(yyjson_get_str(target)) != yyjson_get_len(target))
-    return cr_error_set(err, CR_INVALID_REQUEST, "engine::register_trigger needs a string `function_id` in its payload");
+    return cr_error_set(err, CR_INVALID_REQUEST,
+                        "engine::register_trigger needs a string `function_id` in its payload");
   return cr_target_bind(yyjson_get_str(target), err);
 }

@@ -45,8 +45,7 @@ static int decide(struct cr_worker *worker, yyjson_val *payload, cr_reply *reply
   if (cr_request_object(payload, err) || cr_request_text(payload, "runtime_id", 1, &id, &id_length, err) ||
       cr_request_text(payload, "namespace", 1, &name, &name_length, err))
     return -1;
-  if (!id == !name)
-    return cr_error_set(err, CR_INVALID_REQUEST, "give exactly one of `runtime_id` and `namespace`");
+  if (!id == !name) return cr_error_set(err, CR_INVALID_REQUEST, "give exactly one of `runtime_id` and `namespace`");
   if (id) return by_id(worker, id, reply, of, err);
   return cr_error_set(err, CR_RUNTIME_NOT_FOUND, "no namespace %.64s", name);
 }

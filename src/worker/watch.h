@@ -1,5 +1,5 @@
-// Two things that nobody's deadline covers: code that a run left behind in a node runtime and that spins (contract 6.5),
-// and files on a disk whose quota the kernel does not keep (contract 9.8, where scratch_root is set).
+// Two things that nobody's deadline covers: code that a run left behind in a node runtime and that spins
+// (contract 6.5), and files on a disk whose quota the kernel does not keep (contract 9.8, where scratch_root is set).
 #pragma once
 #include <stdint.h>
 

@@ -30,8 +30,8 @@ typedef void cr_worker_ready(void *of, struct cr_worker *worker);
 
 struct cr_worker *cr_worker_create(uv_loop_t *loop, const struct cr_worker_settings *settings, cr_worker_ready *ready,
                                    void *of);
-// Kills every runtime and zygote; calls in flight are answered with CR_ENGINE first. Memory goes once the loop has closed
-// its handles.
+// Kills every runtime and zygote; calls in flight are answered with CR_ENGINE first. Memory goes once the loop has
+// closed its handles.
 void cr_worker_free(struct cr_worker *worker);
 
 // Calls a function of the worker by its id. Exactly one reply, maybe before the call returns.
