@@ -23,6 +23,7 @@ enum cr_frame_type {
   CR_FRAME_CALL = 66,
   CR_FRAME_MARK = 67,
   CR_FRAME_PONG = 68,
+  CR_FRAME_PARKED = 69,
 };
 
 enum cr_run_flag { CR_RUN_ONE_SHOT = 1 };

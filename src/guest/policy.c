@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -180,11 +181,15 @@ static int allow_memory(scmp_filter_ctx filter) {
   return result;
 }
 
-// A process may signal itself (abort does), and read its own limits.
+// A process may signal itself (abort does), but not by SIGKILL, which is how one that was killed from outside is known;
+// and read its own limits.
 static int allow_self(scmp_filter_ctx filter) {
   struct scmp_arg_cmp own_limits[] = {{.arg = 0, .op = SCMP_CMP_EQ}, {.arg = 2, .op = SCMP_CMP_EQ}};
-  int result = allow_value(filter, SCMP_SYS(tgkill), 0, CR_POLICY_SELF);
-  if (!result) result = allow_value(filter, SCMP_SYS(kill), 0, CR_POLICY_SELF);
+  struct scmp_arg_cmp self[] = {{.arg = 0, .op = SCMP_CMP_EQ, .datum_a = CR_POLICY_SELF},
+                                {.arg = 1, .op = SCMP_CMP_NE, .datum_a = SIGKILL}};
+  int result = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(kill), 2, self);
+  self[1].arg = 2;
+  if (!result) result = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 2, self);
   if (!result) result = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 2, own_limits);
   return result;
 }

@@ -80,6 +80,14 @@ static void become_runtime(struct zygote *zygote, const struct cr_control *reque
                 !(zygote->layers & CR_LAYER_PID_NS));
 }
 
+// No guest has run yet: what is sent and what happens before this is ours.
+static void say_parked(int stream) {
+  uint8_t storage[CR_FRAME_HEADER];
+  struct cr_buf buf = {.data = storage, .cap = sizeof storage, .max = sizeof storage};
+  struct cr_frame_writer writer = cr_frame_begin(&buf, CR_FRAME_PARKED, 0, 0);
+  if (cr_frame_end(&writer) || cr_stream_write(stream, buf.data, buf.len)) _exit(0);
+}
+
 static void report_spawned(uint32_t seq, pid_t pid, const int *scratch) {
   int out[2] = {(int)syscall(SYS_pidfd_open, pid, 0), scratch ? *scratch : -1};
   if (out[0] < 0) {
@@ -105,6 +113,7 @@ static int spawn(struct zygote *zygote, const struct cr_control *request, int *g
   pid_t pid = failed ? -1 : fork();
   if (pid == 0) {
     become_runtime(zygote, request, given, runtime);
+    say_parked(runtime->stream);
     return 0;
   }
   if (pid < 0)

@@ -14,11 +14,17 @@
 
 #define READ_CHUNK (64u << 10)
 #define OUT_MAX (3ul * CR_FRAME_MAX)
+#define OUT_HIGH (1u << 20)      // no frame of a runtime is read while so much for it is unread
+#define FRAMES_AT_ONCE 16        // then others have their turn
+#define CLOSING_PATIENCE_MS 100  // between the end of the stream and that of the process
 #define REAPED_PATIENCE_MS 1000
 
 static void on_stream(uv_poll_t *poll, int status, int events);
 static void on_pipe(uv_poll_t *poll, int status, int events);
-static void begin_dying(struct cr_instance *instance);
+static void stream_ended(struct cr_instance *instance);
+static void expel(struct cr_instance *instance);
+static void take_frames(struct cr_instance *instance);
+static void maybe_release(struct cr_instance *instance);
 
 static void shut(int *descriptor) {
   if (*descriptor >= 0) close(*descriptor);
@@ -67,7 +73,10 @@ static int make_channels(struct cr_instance *instance) {
   return 0;
 }
 
-static void deliver_end(struct cr_instance *instance, const struct cr_end *end) {
+static void deliver_end(struct cr_instance *instance, int known, int status) {
+  const struct cr_end ending = {
+      .known = known, .status = status, .parked = instance->parked, .expelled = instance->expelled};
+  const struct cr_end *end = &ending;
   instance->state = INSTANCE_ENDED;
   if (!instance->events) {
     zygote_forget(instance->zygote, instance);
@@ -77,7 +86,7 @@ static void deliver_end(struct cr_instance *instance, const struct cr_end *end) 
   instance->events->ended(instance->of, end);
 }
 
-static void on_patience(uv_timer_t *timer) { deliver_end(timer->data, &(struct cr_end){0}); }
+static void on_patience(uv_timer_t *timer) { deliver_end(timer->data, 0, 0); }
 
 static void end_soon(struct cr_instance *instance, uint64_t milliseconds) {
   instance->state = INSTANCE_DYING;
@@ -105,15 +114,21 @@ static void watch(struct cr_instance *instance, uv_poll_t *poll, int descriptor,
 }
 
 void instance_spawned(struct cr_instance *instance, int32_t pid, int pidfd, int scratch) {
-  instance->state = INSTANCE_LIVE;
+  instance->state = INSTANCE_FORKED;
   instance->pid = pid;
   instance->pidfd = pidfd;
   if (scratch >= 0) instance->scratch.fd = scratch;
   close_given(instance);
   watch(instance, &instance->stream_poll, instance->stream, on_stream);
   for (int i = 0; i < 2; i++) watch(instance, &instance->pipe_polls[i], instance->pipes[i], on_pipe);
+  instance->watched = UV_READABLE;
+}
+
+static void on_parked(struct cr_instance *instance) {
+  instance->state = INSTANCE_LIVE;
+  instance->parked = 1;
   if (instance->events) instance->events->live(instance->of);
-  cr_instance_flush(instance);
+  if (!instance->freed) cr_instance_flush(instance);
 }
 
 void cr_instance_bind(struct cr_instance *instance, const struct cr_instance_events *events, void *of) {
@@ -127,6 +142,13 @@ void cr_instance_bind(struct cr_instance *instance, const struct cr_instance_eve
 
 struct cr_buf *cr_instance_outgoing(struct cr_instance *instance) { return &instance->out; }
 
+static void watch_stream(struct cr_instance *instance) {
+  int events = (instance->out.len > OUT_HIGH ? 0 : UV_READABLE) | (instance->out.len ? UV_WRITABLE : 0);
+  if (events == instance->watched) return;
+  instance->watched = events;
+  uv_poll_start(&instance->stream_poll, events, on_stream);
+}
+
 void cr_instance_flush(struct cr_instance *instance) {
   if (instance->state != INSTANCE_LIVE) return;
   size_t sent = 0;
@@ -139,10 +161,7 @@ void cr_instance_flush(struct cr_instance *instance) {
   }
   cr_buf_consume(&instance->out, sent);
   if (!instance->out.len && instance->out.cap > READ_CHUNK) cr_buf_free(&instance->out);
-  int blocked = instance->out.len > 0;
-  if (blocked == instance->blocked) return;
-  instance->blocked = blocked;
-  uv_poll_start(&instance->stream_poll, blocked ? UV_READABLE | UV_WRITABLE : UV_READABLE, on_stream);
+  watch_stream(instance);
 }
 
 // Reads at most `most` bytes of one pipe and passes them on; returns what read(2) said last.
@@ -199,33 +218,53 @@ static void answer_mark(struct cr_instance *instance, const struct cr_frame *fra
 }
 
 static void deliver(struct cr_instance *instance, const struct cr_frame *frame) {
+  if (frame->type == CR_FRAME_PARKED && instance->state == INSTANCE_FORKED) {
+    on_parked(instance);
+    return;
+  }
   if (frame->type == CR_FRAME_DONE || frame->type == CR_FRAME_MARK) cr_instance_drain(instance);
   if (instance->freed) return;
-  if (frame->type == CR_FRAME_MARK)
+  if (instance->state != INSTANCE_LIVE || !instance->events || frame->type < CR_FRAME_DONE ||
+      frame->type > CR_FRAME_PONG)
+    expel(instance);
+  else if (frame->type == CR_FRAME_MARK)
     answer_mark(instance, frame);
-  else if (instance->events && frame->type >= CR_FRAME_DONE)
-    instance->events->frame(instance->of, frame);
   else
-    begin_dying(instance);
+    instance->events->frame(instance->of, frame);
+}
+
+static int alive(const struct cr_instance *instance) {
+  return !instance->freed && (instance->state == INSTANCE_LIVE || instance->state == INSTANCE_FORKED);
+}
+
+static void on_again(uv_timer_t *timer) {
+  struct cr_instance *instance = timer->data;
+  instance->busy++;
+  if (alive(instance)) take_frames(instance);
+  instance->busy--;
+  maybe_release(instance);
 }
 
 static void take_frames(struct cr_instance *instance) {
   size_t used = 0;
-  while (!instance->freed && instance->state == INSTANCE_LIVE) {
+  int taken = 0;
+  for (; alive(instance) && taken < FRAMES_AT_ONCE && instance->out.len <= OUT_HIGH; taken++) {
     struct cr_frame frame;
     ssize_t size = cr_frame_parse(&frame, instance->in.data + used, instance->in.len - used, CR_FRAME_MAX);
-    if (size < 0) begin_dying(instance);
+    if (size < 0) expel(instance);
     if (size <= 0) break;
     used += (size_t)size;
     deliver(instance, &frame);
   }
   cr_buf_consume(&instance->in, used);
   if (!instance->in.len && instance->in.cap > 4 * READ_CHUNK) cr_buf_free(&instance->in);
+  if (alive(instance) && instance->in.len && (taken == FRAMES_AT_ONCE || instance->out.len > OUT_HIGH))
+    uv_timer_start(&instance->patience, on_again, instance->out.len > OUT_HIGH ? 1 : 0, 0);
 }
 
 static void read_stream(struct cr_instance *instance) {
   if (cr_buf_reserve(&instance->in, READ_CHUNK)) {
-    begin_dying(instance);
+    expel(instance);
     return;
   }
   ssize_t n = read(instance->stream, instance->in.data + instance->in.len, instance->in.cap - instance->in.len);
@@ -233,7 +272,7 @@ static void read_stream(struct cr_instance *instance) {
     instance->in.len += (size_t)n;
     take_frames(instance);
   } else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
-    begin_dying(instance);
+    stream_ended(instance);
   }
 }
 
@@ -241,7 +280,7 @@ static void on_stream(uv_poll_t *poll, int status, int events) {
   struct cr_instance *instance = poll->data;
   instance->busy++;
   if (status)
-    begin_dying(instance);
+    stream_ended(instance);
   else if (events & UV_READABLE)
     read_stream(instance);
   if (!instance->freed && (events & UV_WRITABLE)) cr_instance_flush(instance);
@@ -254,19 +293,34 @@ static void kill_process(struct cr_instance *instance) {
   shut(&instance->pidfd);
 }
 
-// The stream is over or malformed: there is nothing more to be had from it but what it printed and how it ended.
-static void begin_dying(struct cr_instance *instance) {
-  if (instance->freed || instance->state != INSTANCE_LIVE) return;
+// It broke the protocol, or closed its stream and lives: there is nothing more to be had from it.
+static void expel(struct cr_instance *instance) {
+  if (instance->freed || instance->state == INSTANCE_ENDED) return;
+  instance->expelled = 1;
   kill_process(instance);
   uv_poll_stop(&instance->stream_poll);
   end_soon(instance, cr_zygote_state(instance->zygote) == CR_ZYGOTE_READY ? REAPED_PATIENCE_MS : 0);
 }
 
+static void on_still_alive(uv_timer_t *timer) { expel(timer->data); }
+
+// Most likely the process has ended; REAPED will say how.
+static void stream_ended(struct cr_instance *instance) {
+  if (!alive(instance)) return;
+  instance->state = INSTANCE_DYING;
+  uv_poll_stop(&instance->stream_poll);
+  int silent = cr_zygote_state(instance->zygote) != CR_ZYGOTE_READY;
+  uv_timer_start(&instance->patience, silent ? on_patience : on_still_alive, silent ? 0 : CLOSING_PATIENCE_MS, 0);
+}
+
 void instance_reaped(struct cr_instance *instance, int status) {
-  if (instance->state != INSTANCE_LIVE && instance->state != INSTANCE_DYING) return;
+  if (!alive(instance) && instance->state != INSTANCE_DYING) return;
   instance->busy++;
   // What it sent before it died still counts.
-  if (instance->state == INSTANCE_LIVE) read_stream(instance);
+  for (int i = 0; i < 64 && alive(instance); i++) {
+    take_frames(instance);
+    if (alive(instance)) read_stream(instance);
+  }
   if (!instance->freed) {
     kill_process(instance);
     uv_poll_stop(&instance->stream_poll);
@@ -274,7 +328,7 @@ void instance_reaped(struct cr_instance *instance, int status) {
   }
   if (!instance->freed) {
     uv_timer_stop(&instance->patience);
-    deliver_end(instance, &(struct cr_end){.known = 1, .status = status});
+    deliver_end(instance, 1, status);
   }
   instance->busy--;
   maybe_release(instance);

@@ -8,13 +8,16 @@
 
 struct cr_instance;
 
-// How it ended: `status` is that of waitpid(2) when `known`.
+// How it ended: `status` is that of waitpid(2) when `known`. `parked`: it had been sealed and ready. `expelled`: the worker
+// ended it, because it broke the protocol or closed its stream.
 struct cr_end {
   int known;
   int status;
+  int parked;
+  int expelled;
 };
 
-// `live`: it has been forked and gets what it is sent (called by cr_instance_bind if that is so already).
+// `live`: it has been forked and sealed, and gets what it is sent (called by cr_instance_bind if that is so already).
 // All others are called from the event loop, never from inside a cr_instance_ function. `output`: `stream` is 1 or 2.
 // Output written before a frame is delivered before it. After `ended` nothing more comes; cr_instance_free is still
 // due.

@@ -8,6 +8,7 @@
 
 enum instance_state {
   INSTANCE_REQUESTED,  // the zygote has not answered yet
+  INSTANCE_FORKED,     // not sealed yet
   INSTANCE_LIVE,
   INSTANCE_DYING,  // its stream has ended; waiting for what REAPED says
   INSTANCE_ENDED,
@@ -27,7 +28,9 @@ struct cr_instance {
   uint64_t data_bytes;
   int spare;
   int unheard;  // it printed before there were events
-  int blocked;  // the outgoing buffer waits for the runtime to read
+  int watched;  // events of stream_poll
+  int parked;
+  int expelled;
   const struct cr_instance_events *events;
   void *of;
   struct cr_buf in;

@@ -134,7 +134,7 @@ static struct cr_instance *find_seq(struct cr_zygote *zygote, uint32_t seq) {
 
 static struct cr_instance *find_pid(struct cr_zygote *zygote, int32_t pid) {
   for (struct cr_list *at = zygote->instances.next; at != &zygote->instances; at = at->next)
-    if (item(at)->pid == pid && item(at)->state != INSTANCE_REQUESTED) return item(at);
+    if (item(at)->state != INSTANCE_REQUESTED && item(at)->pid == pid) return item(at);
   return NULL;
 }
 

@@ -330,8 +330,7 @@ static void on_ended(void *of, const struct cr_end *end) {
   struct cr_runtime *runtime = of;
   struct cr_turn *run = current_run(runtime);
   enum cr_cause cause = cr_death_cause(runtime->lang, end, run ? run->streams[1] : NULL);
-  if (!runtime->live) cause = CR_CAUSE_REFUSED;
-  after_death(runtime, cause, end->status, NULL);
+  after_death(runtime, cause, end->expelled ? SIGKILL : end->status, NULL);
 }
 
 static const struct cr_instance_events instance_events = {
