@@ -188,7 +188,7 @@ static void on_boot_limit(uv_timer_t *timer) { lost(timer->data, "it did not get
 
 static void start(struct cr_zygote *zygote) {
   struct cr_error err = {0};
-  static char *const environment[] = {"UV_USE_IO_URING=0", "PATH=/nowhere", NULL};
+  static char *const environment[] = {"PATH=/nowhere", NULL};
   struct cr_launch launch = {.init = zygote->settings.init,
                              .arguments = zygote->settings.arguments,
                              .environment = environment,
