@@ -19,7 +19,6 @@ static char **node_arguments(const struct cr_worker_settings *settings) {
   arguments[n++] = cr_strdup("--disable-sigusr1");
   arguments[n++] = cr_strdup("--unhandled-rejections=none");
   arguments[n++] = cr_strdup("--no-warnings");
-  arguments[n++] = cr_strdup("--expose-gc");
   arguments[n++] = cr_format("%s/zygote.cjs", settings->libexec);
   return arguments;
 }
