@@ -100,6 +100,20 @@ static yyjson_mut_val *read_node(struct reader *reader, const yaml_event_t *even
   }
 }
 
+// After the document: nothing but the end of the text.
+static int at_end(struct reader *reader) {
+  for (int ended = 0; !ended;) {
+    yaml_event_t event;
+    if (next(reader, &event)) return -1;
+    yaml_event_type_t type = event.type;
+    yaml_event_delete(&event);
+    if (type != YAML_DOCUMENT_END_EVENT && type != YAML_STREAM_END_EVENT)
+      return cr_error_set(reader->err, CR_INVALID_REQUEST, "not usable YAML: more than one document");
+    ended = type == YAML_STREAM_END_EVENT;
+  }
+  return 0;
+}
+
 static yyjson_mut_val *read_document(struct reader *reader) {
   for (;;) {
     yaml_event_t event;
@@ -111,7 +125,9 @@ static yyjson_mut_val *read_document(struct reader *reader) {
     else if (type != YAML_STREAM_START_EVENT && type != YAML_DOCUMENT_START_EVENT)
       value = read_node(reader, &event, 0);
     yaml_event_delete(&event);
-    if (type != YAML_STREAM_START_EVENT && type != YAML_DOCUMENT_START_EVENT) return value;
+    if (type == YAML_STREAM_END_EVENT) return value;
+    if (type != YAML_STREAM_START_EVENT && type != YAML_DOCUMENT_START_EVENT)
+      return value && !at_end(reader) ? value : NULL;
   }
 }
 
