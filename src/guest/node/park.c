@@ -1,0 +1,57 @@
+// The end of the zygote's boot and the beginning of every runtime.
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "guest/node/guest.h"
+
+#define RANGES_MAX 32768
+#define REHEARSALS 300
+
+// V8 marks its memory MADV_DONTFORK (a fork would fault at its first touch): undo it. The table is static, because
+// allocating while the list of mappings is read would change it.
+static void let_memory_fork(void) {
+  static struct {
+    unsigned long from, to;
+  } ranges[RANGES_MAX];
+  size_t count = 0;
+  char line[512];
+  FILE *maps = fopen("/proc/self/maps", "re");
+  while (maps && count < RANGES_MAX && fgets(line, sizeof line, maps))
+    if (sscanf(line, "%lx-%lx", &ranges[count].from, &ranges[count].to) == 2) count++;
+  if (maps) fclose(maps);
+  for (size_t i = 0; i < count; i++) madvise((void *)ranges[i].from, ranges[i].to - ranges[i].from, MADV_DOFORK);
+}
+
+static void in_fork(void *of) {
+  (void)of;
+  if (uv_loop_fork(guest.loop)) _exit(125);
+  uv_update_time(guest.loop);
+}
+
+// Called by the loop and not by a script: a fork has no frame of the harness on its stack.
+static void on_parked(uv_idle_t *idle) {
+  uv_idle_stop(idle);
+  for (int left = REHEARSALS; left > 0; left--) channel_rehearse(left);
+  let_memory_fork();
+  struct cr_zygote_options options = {
+      .version = guest.version, .policy = CR_POLICY_NODE, .keep_scratch = 1, .in_fork = in_fork};
+  if (cr_zygote_serve(&options, &guest.runtime)) _exit(1);
+  channel_rehearse(0);
+  channel_start();
+}
+
+napi_value guest_serve(napi_env env, napi_callback_info info) {
+  struct arguments arguments = take_arguments(env, info);
+  napi_value resource;
+  size_t length;
+  if (napi_get_value_string_utf8(env, arguments.at[0], guest.version, sizeof guest.version, &length) ||
+      napi_create_reference(env, arguments.at[1], 1, &guest.dispatch) ||
+      napi_create_reference(env, arguments.at[2], 1, &guest.ended) || napi_create_object(env, &resource) ||
+      napi_create_reference(env, resource, 1, &guest.resource) ||
+      napi_async_init(env, resource, make_string(env, "code-runner", 11), &guest.context))
+    return throw_error(env, "cannot serve");
+  uv_idle_init(guest.loop, &guest.parked);
+  uv_idle_start(&guest.parked, on_parked);
+  return make_undefined(env);
+}
