@@ -1,4 +1,4 @@
-import { useState, type FormEvent, type KeyboardEvent } from "react";
+import { useId, useState, type FormEvent, type KeyboardEvent, type ReactNode } from "react";
 import { maskId } from "../src/redact";
 import type { Session } from "./session";
 
@@ -65,24 +65,26 @@ export function Composer(props: { session: Session }) {
           <TextField label="description" value={description} onChange={setDescription} />
         </>
       )}
-      <label className="field">
-        <span>{mode === "run" ? "code" : "source, which defines handler(payload)"}</span>
-        <Editor value={code} onChange={(next) => setTyped({ ...typed, [draft]: next })} />
-      </label>
+      <Editor
+        label={mode === "run" ? "code" : "source, which defines handler(payload)"}
+        value={code}
+        onChange={(next) => setTyped({ ...typed, [draft]: next })}
+      />
       <div className="row">
         {mode === "run" && (
-          <label className="field inline">
-            <span>runtime</span>
-            <select value={chosen || runtime === KEEP ? runtime : ONE_SHOT} onChange={(event) => setRuntime(event.target.value)}>
-              <option value={ONE_SHOT}>one-shot</option>
-              <option value={KEEP}>new, kept</option>
-              {usable.map((each, index) => (
-                <option key={index} value={index}>
-                  {maskId(each.id)}
-                </option>
-              ))}
-            </select>
-          </label>
+          <Field label="runtime" inline>
+            {(id) => (
+              <select id={id} value={chosen || runtime === KEEP ? runtime : ONE_SHOT} onChange={(event) => setRuntime(event.target.value)}>
+                <option value={ONE_SHOT}>one-shot</option>
+                <option value={KEEP}>new, kept</option>
+                {usable.map((each, index) => (
+                  <option key={index} value={index}>
+                    {maskId(each.id)}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
         )}
         {mode === "run" && chosen && (
           <button type="button" className="plain" onClick={() => session.start("code-runner::teardown", { runtime_id: chosen.id })}>
@@ -116,31 +118,60 @@ function Choice<Name extends string>(props: {
   );
 }
 
-function TextField(props: { label: string; value: string; onChange(next: string): void }) {
+function Field(props: { label: string; inline?: boolean; children(id: string): ReactNode }) {
+  const id = useId();
   return (
-    <label className="field">
-      <span>{props.label}</span>
-      <input type="text" spellCheck={false} autoComplete="off" value={props.value} onChange={(event) => props.onChange(event.target.value)} />
-    </label>
+    <div className={props.inline ? "field inline" : "field"}>
+      <label htmlFor={id}>{props.label}</label>
+      {props.children(id)}
+    </div>
+  );
+}
+
+interface TextProps {
+  label: string;
+  value: string;
+  onChange(next: string): void;
+}
+
+export function TextField(props: TextProps) {
+  return (
+    <Field label={props.label}>
+      {(id) => (
+        <input
+          id={id}
+          type="text"
+          spellCheck={false}
+          autoComplete="off"
+          value={props.value}
+          onChange={(event) => props.onChange(event.target.value)}
+        />
+      )}
+    </Field>
   );
 }
 
 /* Control+Enter submits. Tab keeps its meaning, so that the keyboard is never trapped. */
-function Editor(props: { value: string; onChange(next: string): void }) {
+function Editor(props: TextProps) {
   function onKeyDown(event: KeyboardEvent<HTMLTextAreaElement>) {
     if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
     event.preventDefault();
     event.currentTarget.form?.requestSubmit();
   }
   return (
-    <textarea
-      rows={14}
-      spellCheck={false}
-      autoComplete="off"
-      autoCapitalize="off"
-      value={props.value}
-      onKeyDown={onKeyDown}
-      onChange={(event) => props.onChange(event.target.value)}
-    />
+    <Field label={props.label}>
+      {(id) => (
+        <textarea
+          id={id}
+          rows={14}
+          spellCheck={false}
+          autoComplete="off"
+          autoCapitalize="off"
+          value={props.value}
+          onKeyDown={onKeyDown}
+          onChange={(event) => props.onChange(event.target.value)}
+        />
+      )}
+    </Field>
   );
 }

@@ -35,16 +35,14 @@ function App(props: { renderers: FunctionTriggerRenderer[] }) {
         <ThemeButton />
       </header>
       <main>
-        <div className="side">
-          <Composer session={session} />
-          <Functions session={session} />
-        </div>
+        <Composer session={session} />
         <section className="calls" aria-label="calls">
           {session.calls.length === 0 && <p className="empty">Run something: its card appears here.</p>}
           {session.calls.map((call) => (
             <CallView key={call.id} message={call} renderers={props.renderers} />
           ))}
         </section>
+        <Functions session={session} />
       </main>
     </>
   );

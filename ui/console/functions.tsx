@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { namespaceOf } from "../src/message";
+import { TextField } from "./composer";
 import type { LiveFunction, Session } from "./session";
 
 /** Everything callable on the bus; what guests published comes first and can be torn down. */
@@ -56,10 +57,7 @@ function Item(props: { entry: LiveFunction; session: Session }) {
       {entry.description && <p>{entry.description}</p>}
       {open && (
         <div className="row">
-          <label className="field grow">
-            <span>payload</span>
-            <input type="text" spellCheck={false} value={payload} onChange={(event) => setPayload(event.target.value)} />
-          </label>
+          <TextField label="payload" value={payload} onChange={setPayload} />
           <button type="button" className="primary" onClick={call}>
             Call
           </button>

@@ -9,7 +9,7 @@ import { RunChips, RunSource } from "./run";
 import { RuntimeChip } from "./runtime-chip";
 
 const ADVICE: Record<ErrorCode, string> = {
-  invalid_request: "The request is malformed; the text says how.",
+  invalid_request: "The request is malformed or not allowed as it stands; the text says how.",
   runtime_not_found: "No such runtime, or a namespace with nothing behind it.",
   expired: "The runtime was idle for too long or was killed. Run again without its id; it starts empty.",
   capacity: "Every runtime slot is in use. Try again later, or tear one down.",

@@ -1,3 +1,4 @@
+import type { ReactNode } from "react";
 import { filled, flag, langOf, namespaceOf, text, typeName, type Lang, type Members, type State } from "../message";
 import { isPlainObject, type KnownIds } from "../redact";
 import { showable } from "../text";
@@ -32,7 +33,7 @@ export function RegisterCard(props: RegisterProps) {
       {state === "running" && <RunningNote>being registered</RunningNote>}
       {state === "pending" && <Pending input={input} />}
       <FunctionLine id={id} fromResponse={asked === undefined} output={output} known={known} />
-      {id && <NamespaceLine id={id} known={known} />}
+      {id && <NamespaceLine id={showable(id, known)} />}
       <Description value={text(input.description)} known={known} />
       <Notes input={input} output={output} known={known} />
       <HandlerSource state={state} input={input} known={known} />
@@ -79,7 +80,7 @@ function Badge(props: { registered: boolean | undefined }) {
   );
 }
 
-function NamespaceLine(props: { id: string; known: KnownIds }) {
+function NamespaceLine(props: { id: string }) {
   const namespace = namespaceOf(props.id);
   if (!namespace) {
     return (
@@ -93,7 +94,7 @@ function NamespaceLine(props: { id: string; known: KnownIds }) {
   return (
     <div data-cr="namespace">
       <p className="cr-line">
-        <span className="cr-key">namespace</span> <code className="cr-strong">{showable(namespace, props.known)}</code>
+        <span className="cr-key">namespace</span> <code className="cr-strong">{namespace}</code>
       </p>
       <p className="cr-remarkline">
         Claimed by the first registration in it. Ids are claimed across both languages, so this id cannot exist in the
@@ -146,11 +147,21 @@ export function guessLang(source: string): Lang | undefined {
   return /^.*(?:\bfunction\s+\w+|\bexport\s+function\b|=>)/m.test(source) ? "node" : undefined;
 }
 
-const ADVICE: Record<Lang | "unknown", string> = {
-  python:
-    "The word `handler` does not occur. The worker executes the source and then requires a callable `handler`; without one it is this registration that is refused, not the first call.",
-  node: "The word `handler` does not occur. The worker evaluates the source and then looks for `handler`; without one this registration is refused.",
-  unknown: "The word `handler` does not occur. The worker looks for a `handler` that the source defines.",
+const HANDLER = <code>handler</code>;
+
+const ADVICE: Record<Lang | "unknown", ReactNode> = {
+  python: (
+    <>
+      The worker executes the source and then requires a callable {HANDLER}; without one it is this registration that is
+      refused, not the first call.
+    </>
+  ),
+  node: (
+    <>
+      The worker evaluates the source and then looks for {HANDLER}; without one this registration is refused.
+    </>
+  ),
+  unknown: <>The worker looks for a {HANDLER} that the source defines.</>,
 };
 
 function HandlerSource(props: { state: State; input: Members; known: KnownIds }) {
@@ -171,7 +182,11 @@ function HandlerSource(props: { state: State; input: Members; known: KnownIds })
         known={props.known}
         excerpt={excerpt}
       />
-      {!excerpt && !/\bhandler\b/.test(source) && <Note hook="advisory">{ADVICE[lang ?? guess ?? "unknown"]}</Note>}
+      {!excerpt && !/\bhandler\b/.test(source) && (
+        <Note hook="advisory">
+          The word {HANDLER} does not occur. {ADVICE[lang ?? guess ?? "unknown"]}
+        </Note>
+      )}
     </>
   );
 }

@@ -1,3 +1,4 @@
+import type { ReactNode } from "react";
 import type { Json } from "../host";
 import { filled, flag, langOf, number, text, type Lang, type Members, type State } from "../message";
 import type { KnownIds } from "../redact";
@@ -82,9 +83,17 @@ function Verdict(props: { output: Members }) {
   );
 }
 
-const CONVENTION: Record<Lang, string> = {
-  node: "Node code is a function body: hand a value back with `return`.",
-  python: "Python code is a module: hand a value back by assigning `result`.",
+const CONVENTION: Record<Lang, ReactNode> = {
+  node: (
+    <>
+      Node code is a function body: hand a value back with <code>return</code>.
+    </>
+  ),
+  python: (
+    <>
+      Python code is a module: hand a value back by assigning <code>result</code>.
+    </>
+  ),
 };
 
 function Completion(props: { output: Members; lang: Lang | undefined; known: KnownIds }) {
@@ -99,9 +108,9 @@ function Completion(props: { output: Members; lang: Lang | undefined; known: Kno
   if (output.result === null) {
     return (
       <Missing tone="quiet">
-        <p className="cr-note" data-cr="note" data-cr-tone="quiet">
-          <code>null</code> – the code handed nothing back. {lang && CONVENTION[lang]}
-        </p>
+        <Note>
+          <code className="cr-strong">null</code> The code handed nothing back. {lang && CONVENTION[lang]}
+        </Note>
       </Missing>
     );
   }
