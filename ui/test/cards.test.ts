@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import {
   A, B, answer, failed, fixture, inChat, lines, masked, message, OMITTED_ARRAY, OMITTED_TEXT, REGISTER, RUN, TEARDOWN, TRUNCATED,
 } from "../../tests/ui/fixtures.mjs";
+import { pretty } from "../src/cards/blocks";
 import { guessLang } from "../src/cards/register";
 import { draw, part, parts, textOf, tones } from "./draw";
 
@@ -71,6 +72,16 @@ describe("run", () => {
     expect(shown({ a: 1 })).not.toContain("[object");
   });
 
+  it("prints neither depth nor cycles without end", () => {
+    let deep: unknown = 1;
+    for (let i = 0; i < 2000; i++) deep = [deep];
+    const cyclic: unknown[] = [];
+    cyclic.push(cyclic);
+    expect(pretty(deep, [])).toContain("[nested too deeply]");
+    expect(pretty(deep, []).length).toBeLessThan(150_000);
+    expect(pretty(cyclic, [])).toContain("[cycle]");
+  });
+
   it.each([OMITTED_ARRAY, OMITTED_TEXT])("shows the whole omission marker and stays a success", (marker) => {
     const markup = run({ code: "x", lang: "node" }, answer({ result: marker }));
     expect(part(markup, "result")).toContain(marker);
@@ -98,6 +109,9 @@ describe("run", () => {
     const visible = part(run({ code: "x" }, answer({ stdout: `a\n${TRUNCATED}\nb` })), "stdout");
     expect(visible).toContain(TRUNCATED);
     expect(visible).not.toContain("truncated: was ~512 KB, middle");
+    const early = part(run({ code: "x" }, answer({ stdout: `a\n${TRUNCATED}\n${lines(40)}` })), "stdout");
+    expect(early).toContain("show all 42 lines");
+    expect(early).not.toContain("truncated: was ~512 KB, middle");
   });
 
   it("names a stream that is no text, and its type", () => {

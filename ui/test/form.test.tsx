@@ -55,6 +55,7 @@ describe("hints", () => {
 
   it("warns when the longest time-out is below the default one", () => {
     expect(invertedTimeouts({})).toBeUndefined();
+    expect(invertedTimeouts({ max_timeout_ms: 5000 })).toBeUndefined();
     expect(invertedTimeouts({ max_timeout_ms: 100 })?.tone).toBe("warn");
     expect(invertedTimeouts({ default_timeout_ms: 40000 })?.text).toContain("40000");
   });
@@ -99,11 +100,11 @@ describe("the form", () => {
   });
 
   it.each([
-    ["a map", new Map([["/heap_mb", "too <small>"], ["", "not an object"], ["/unheard/of", "what"]])],
-    ["a record", { "/heap_mb": "too <small>", "": "not an object", "/unheard/of": "what" }],
+    ["a map", new Map([["/heap_mb", "too <small>"], ["", "not an object"], ["/unheard/of", "what"], ["xheap_mb", "odd"]])],
+    ["a record", { "/heap_mb": "too <small>", "": "not an object", "/unheard/of": "what", xheap_mb: "odd" }],
   ])("shows errors from %s at their fields, and the others at the end", (_name, errors) => {
     const markup = form({ errors });
-    expect(parts(markup, "field-error").map(textOf)).toEqual(["too <small>", " not an object", "/unheard/of what"]);
+    expect(parts(markup, "field-error").map(textOf)).toEqual(["too <small>", " not an object", "/unheard/of what", "xheap_mb odd"]);
     const described = /aria-describedby="([^"]+)"/.exec(control(markup, "heap_mb"))![1]!;
     const error = / id="([^"]+)" role="alert"/.exec(markup)![1]!;
     expect(described.split(" ")).toContain(error);

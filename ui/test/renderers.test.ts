@@ -95,6 +95,11 @@ describe.each(OPS)("%s: which card", (op) => {
     expect(state(settle({ output: inChat(good[op]) }))).toBe("settled");
   });
 
+  it("takes only an array of content for an envelope", () => {
+    expect(state(settle({ output: { content: "text", details: null } }))).toBe("settled");
+    expect(settle({ output: { content: [], details: null } })).toBeNull();
+  });
+
   it("is nothing for an answer that is no object: an aborted call has no verdict", () => {
     for (const output of [undefined, null, "text", 7, true, [good[op]], inChat(null), inChat("text")]) {
       expect(settle({ output })).toBeNull();
