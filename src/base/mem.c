@@ -38,10 +38,8 @@ char *cr_format(const char *format, ...) {
 }
 
 void *cr_try_realloc(void *memory, size_t size) {
-  if (fail_after && --fail_after == 0) {
-    fail_after = 1;
-    return NULL;
-  }
+  if (fail_after == 1) return NULL;
+  if (fail_after) fail_after--;
   return realloc(memory, size);
 }
 

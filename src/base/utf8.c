@@ -59,7 +59,9 @@ int cr_utf8_clean(struct cr_utf8 *state, const void *bytes, size_t length, struc
     size_t run = state->count ? 0 : ascii_run(at, (size_t)(end - at));
     if (run && cr_buf_append(out, at, run)) return -1;
     at += run;
-    if (at < end && take(state, *at++, out)) return -1;
+    if (at == end) break;
+    if (take(state, *at, out)) return -1;
+    at++;
   }
   return 0;
 }

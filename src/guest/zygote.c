@@ -28,11 +28,11 @@ struct zygote {
 
 // RLIMIT_DATA counts what the parked zygote has as well: a runtime's budget goes on top. proc_pid_status(5)
 static uint64_t data_in_use(void) {
-  unsigned long long kib = 0;
+  uint64_t kib = 0;
   char line[256];
   FILE *status = fopen("/proc/self/status", "re");
-  while (status && fgets(line, sizeof line, status))
-    if (sscanf(line, "VmData: %llu kB", &kib) == 1) break;
+  while (status && !kib && fgets(line, sizeof line, status))
+    if (!strncmp(line, "VmData:", 7)) kib = strtoull(line + 7, NULL, 10);
   if (status) fclose(status);
   return kib << 10;
 }

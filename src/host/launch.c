@@ -68,7 +68,8 @@ static _Noreturn void become_init(const struct cr_launch *launch, char *const *a
   signal(SIGCHLD, SIG_DFL);
   if (read(go, &byte, 1) != 1) _exit(1);
   int null = open("/dev/null", O_RDWR);
-  if (dup2(null, STDIN_FILENO) < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0 || dup2(control, 3) < 0) _exit(1);
+  if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0 || dup2(control, 3) < 0)
+    _exit(1);
   if (control == 3) fcntl(3, F_SETFD, 0);
   syscall(SYS_close_range, 4, ~0u, 0);
   if (launch->stack_bytes) setrlimit(RLIMIT_STACK, &stack);

@@ -27,7 +27,8 @@ static void ring_write(struct cr_capture *capture, const uint8_t *bytes, size_t 
   if (first > length) first = length;
   memcpy(capture->ring + capture->ring_at, bytes, first);
   memcpy(capture->ring, bytes + first, length - first);
-  capture->ring_at = (capture->ring_at + length) % capture->ring_size;
+  capture->ring_at += length;
+  if (capture->ring_at >= capture->ring_size) capture->ring_at -= capture->ring_size;
 }
 
 static void keep(struct cr_capture *capture, const uint8_t *bytes, size_t length) {
