@@ -13,7 +13,9 @@ const shared = {
   name: "shared modules",
   setup(build) {
     build.onResolve({ filter: /^(react|@iii-dev)/ }, ({ path }) =>
-      SHARED.includes(path) ? { path, external: true } : { errors: [{ text: `${path} is not in the console's import map` }] },
+      SHARED.includes(path)
+        ? { path, external: true }
+        : { errors: [{ text: `${path} is not in the console's import map` }] },
     );
   },
 };
@@ -50,7 +52,9 @@ function report() {
   for (const [file, budget] of Object.entries(BUDGET)) {
     const { size } = statSync(file);
     over ||= size > budget;
-    console.log(`${relative("dist", file).padEnd(12)} ${String(size).padStart(6)} bytes of ${budget}${size > budget ? "  OVER BUDGET" : ""}`);
+    console.log(
+      `${relative("dist", file).padEnd(12)} ${String(size).padStart(6)} bytes of ${budget}${size > budget ? "  OVER BUDGET" : ""}`,
+    );
   }
   if (over) process.exit(1);
 }

@@ -34,7 +34,12 @@ export async function connectBus(url) {
     if (frame.error) reject?.(new Error(frame.error.message));
     else resolve?.(frame.result);
   });
-  send({ type: "invokefunction", function_id: "engine::workers::register", data: { runtime: "node", name: `ui-test-${process.pid}` }, action: { type: "void" } });
+  send({
+    type: "invokefunction",
+    function_id: "engine::workers::register",
+    data: { runtime: "node", name: `ui-test-${process.pid}` },
+    action: { type: "void" },
+  });
   return {
     /** What was registered with the trigger types that this connection provides. */
     triggers,

@@ -49,7 +49,8 @@ async function startStandIn() {
     socket.on("message", async (text) => {
       const frame = JSON.parse(text);
       if (frame.type === "registertriggertype") {
-        for (const trigger of worker.triggers.filter((each) => each.trigger_type === frame.id)) send({ type: "registertrigger", ...trigger });
+        for (const trigger of worker.triggers.filter((each) => each.trigger_type === frame.id))
+          send({ type: "registertrigger", ...trigger });
       }
       if (frame.type !== "invokefunction" || !frame.invocation_id) return;
       const reply = { type: "invocationresult", invocation_id: frame.invocation_id, function_id: frame.function_id };
@@ -79,17 +80,35 @@ function standInWorker() {
   const functions = {
     "code-runner::run": async ({ code, lang, keep, runtime_id }) => {
       if (lang !== "node") throw new Error("code-runner::engine: python engine failed to start");
-      if (runtime_id && !runtimes.has(runtime_id)) throw new Error(`code-runner::runtime_not_found: unknown runtime_id ${runtime_id}`);
+      if (runtime_id && !runtimes.has(runtime_id))
+        throw new Error(`code-runner::runtime_not_found: unknown runtime_id ${runtime_id}`);
       const out = { stdout: "", stderr: "" };
       const scope = runtimes.get(runtime_id) ?? {};
-      const console = { log: (...words) => (out.stdout += `${words.join(" ")}\n`), error: (...words) => (out.stderr += `${words.join(" ")}\n`) };
+      const console = {
+        log: (...words) => (out.stdout += `${words.join(" ")}\n`),
+        error: (...words) => (out.stderr += `${words.join(" ")}\n`),
+      };
       try {
         const result = await new AsyncFunction("console", "globalThis", code)(console, scope);
         const id = runtime_id ?? (keep ? `rt-${randomUUID()}` : undefined);
         if (id) runtimes.set(id, scope);
-        return { ...(id && { runtime_id: id }), ...out, exit_code: 0, success: true, duration_ms: 1, result: result ?? null };
+        return {
+          ...(id && { runtime_id: id }),
+          ...out,
+          exit_code: 0,
+          success: true,
+          duration_ms: 1,
+          result: result ?? null,
+        };
       } catch (error) {
-        return { ...out, stderr: `${out.stderr}${error.stack}\n`, exit_code: 1, success: false, duration_ms: 1, result: null };
+        return {
+          ...out,
+          stderr: `${out.stderr}${error.stack}\n`,
+          exit_code: 1,
+          success: false,
+          duration_ms: 1,
+          result: null,
+        };
       }
     },
     "code-runner::register_function": async ({ function_id, source, description }) => {
@@ -99,7 +118,8 @@ function standInWorker() {
     },
     "code-runner::teardown": async ({ runtime_id, namespace }) => {
       if (runtime_id) {
-        if (!runtimes.delete(runtime_id)) throw new Error(`code-runner::runtime_not_found: unknown runtime_id ${runtime_id}`);
+        if (!runtimes.delete(runtime_id))
+          throw new Error(`code-runner::runtime_not_found: unknown runtime_id ${runtime_id}`);
         return { torn_down: true, unregistered: [], runtime_id };
       }
       const unregistered = [...published.keys()].filter((id) => id.startsWith(namespace)).sort();
@@ -109,8 +129,15 @@ function standInWorker() {
     "code-runner::ui-content": ({ path }) => fromDist(path),
     "engine::functions::list": async () => ({
       functions: [
-        ...["run", "register_function", "teardown"].map((op) => ({ function_id: `code-runner::${op}`, worker_name: "code-runner" })),
-        ...[...published].map(([function_id, { description }]) => ({ function_id, description, worker_name: "code-runner" })),
+        ...["run", "register_function", "teardown"].map((op) => ({
+          function_id: `code-runner::${op}`,
+          worker_name: "code-runner",
+        })),
+        ...[...published].map(([function_id, { description }]) => ({
+          function_id,
+          description,
+          worker_name: "code-runner",
+        })),
       ],
     }),
   };

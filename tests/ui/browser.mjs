@@ -6,8 +6,13 @@ import { chromium } from "playwright-core";
 import { NEEDLES } from "./fixtures.mjs";
 
 const FLAGS = [
-  "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-  "--disable-component-update", "--disable-sync",
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
 ];
 
 /** `secure: false` takes the asynchronous clipboard away, as on a page served in plain HTTP on a local network. */
@@ -38,7 +43,10 @@ export async function openPage(context) {
   page.on("console", (message) => record.console.push(message.text()));
   page.on("pageerror", (error) => record.errors.push(String(error)));
   page.on("requestfailed", (request) => record.failed.push(request.url()));
-  page.on("response", (response) => response.status() >= 400 && record.failed.push(`${response.status()} ${response.url()}`));
+  page.on(
+    "response",
+    (response) => response.status() >= 400 && record.failed.push(`${response.status()} ${response.url()}`),
+  );
   page.on("request", (request) => record.requests.push(`${request.url()} ${request.postData() ?? ""}`));
   page.on("websocket", (socket) => record.requests.push(socket.url()));
   return { page, record };
@@ -70,7 +78,12 @@ function watchForIds(page) {
       const text = document.documentElement.outerHTML.toLowerCase();
       seenIds.push(...needles.filter((needle) => text.includes(needle)));
     };
-    new MutationObserver(look).observe(document, { subtree: true, childList: true, characterData: true, attributes: true });
+    new MutationObserver(look).observe(document, {
+      subtree: true,
+      childList: true,
+      characterData: true,
+      attributes: true,
+    });
   }, NEEDLES);
 }
 

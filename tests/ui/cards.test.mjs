@@ -1,223 +1,32 @@
 /*
- * The injected bundle in a real browser, on the stand-in host, under a strict content policy. A name that begins with
+ * What the cards show and what they keep to themselves, in a real browser on the stand-in host. A name that begins with
  * `n.` is the assertion of that number in docs/console-ui.md.
  */
 import assert from "node:assert/strict";
-import { after, before, describe, test } from "node:test";
-import { fromDist } from "./assets.mjs";
-import { openBrowser, openHost, openPage, probe, show } from "./browser.mjs";
-import { A, B, answer, fixture, fixtures, inChat, masked, message, NEEDLES, randomJson, REGISTER, RUN, TEARDOWN } from "./fixtures.mjs";
-import { serveHost } from "./server.mjs";
+import { describe, test } from "node:test";
+import { openBrowser, show } from "./browser.mjs";
+import {
+  A,
+  B,
+  answer,
+  fixture,
+  fixtures,
+  inChat,
+  masked,
+  message,
+  NEEDLES,
+  randomJson,
+  REGISTER,
+  RUN,
+  TEARDOWN,
+} from "./fixtures.mjs";
+import { part, setStage } from "./stage.mjs";
 
-let served;
-let browser;
-before(async () => {
-  served = await serveHost(fromDist);
-  browser = await openBrowser();
-});
-after(async () => {
-  await browser?.close();
-  await served?.close();
-});
-
-/** Runs `body` on a fresh page and checks that it stayed silent, unbroken and free of ids. */
-async function onHost(body, { context = browser.context, expectLeak = false } = {}) {
-  const host = await openHost(context, served.origin);
-  try {
-    await body(host.page, host);
-    const { console: messages, errors, failed } = host.record;
-    assert.deepEqual({ messages, errors, failed }, { messages: [], errors: [], failed: [] });
-    if (!expectLeak) assert.deepEqual(await host.probe(), []);
-  } finally {
-    await host.page.close();
-  }
-}
+const stage = setStage();
+const { onHost } = stage;
 
 const clipboard = (page) => page.evaluate(() => navigator.clipboard.readText());
-const part = (page, hook) => page.locator(`[data-cr="${hook}"]`);
 const boundary = (page) => page.locator(".boundary").count();
-
-describe("loading and contract", () => {
-  test("1. the bundle loads under the policy, without a message, an error or a failed request", () => onHost(async () => {}));
-
-  test("2. only the page's own origin is contacted", () =>
-    onHost(async (page, { record }) => {
-      for (const { message } of fixtures) await show(page, message);
-      assert.deepEqual(record.requests.filter((request) => !request.startsWith(served.origin)), []);
-    }));
-
-  test("3. three renderers and one form are registered, with unique ids", () =>
-    onHost(async (page) => {
-      assert.deepEqual(await page.evaluate(() => standin.log.events), [
-        "+renderer code-runner/page.js#run",
-        "+renderer code-runner/page.js#register_function",
-        "+renderer code-runner/page.js#teardown",
-        "+form code-runner",
-      ]);
-    }));
-
-  test("4. a renderer matches its own id only", () =>
-    onHost(async (page) => {
-      const matches = (id) => page.evaluate((each) => [...standin.log.renderers.values()].filter((r) => r.isMatch(each)).length, id);
-      for (const id of [RUN, REGISTER, TEARDOWN]) assert.equal(await matches(id), 1);
-      for (const id of ["code-runner::inject-guidance", "sandbox-code-runner::run", ""]) assert.equal(await matches(id), 0);
-    }));
-
-  test("5. every renderer filters the raw view", () =>
-    onHost(async (page) => {
-      assert.deepEqual(await page.evaluate(() => [...standin.log.renderers.values()].map((each) => each.redactRaw("rt-12345678-1"))), Array(3).fill("rt-1234…"));
-    }));
-
-  test("6. a new version replaces the old one, and removers may be called twice", () =>
-    onHost(async (page) => {
-      const state = await page.evaluate(async () => {
-        await standin.load("two");
-        const { renderers, forms, events } = standin.log;
-        return { renderers: renderers.size, forms: forms.size, removed: events.filter((each) => each.startsWith("-")).length };
-      });
-      assert.deepEqual(state, { renderers: 3, forms: 1, removed: 4 });
-      assert.equal(await show(page, fixture("run-number")), true);
-      await page.evaluate(() => standin.unload());
-      assert.equal(await show(page, fixture("run-number")), false);
-    }));
-
-  test("7. nothing on the bus is touched", () =>
-    onHost(async (page) => {
-      for (const { message } of fixtures) await show(page, message);
-      await page.evaluate(() => standin.showForm({ value: {} }));
-      assert.equal(await page.evaluate(() => standin.log.busTouched), false);
-    }));
-
-  test("8. a shared module with four names is enough", () =>
-    onHost(async (page) => {
-      const names = await page.evaluate(async () => Object.keys(await import("@iii-dev/console-ui")).sort());
-      assert.deepEqual(names, ["CodeHighlight", "Tooltip", "TooltipContent", "TooltipTrigger"]);
-    }));
-});
-
-describe("style", () => {
-  test("9. every rule in the loaded sheet starts with the scope", () =>
-    onHost(async (page) => {
-      const selectors = await page.evaluate(() => {
-        const sheet = [...document.styleSheets].find((each) => each.href.includes("code-runner/styles.css"));
-        const walk = (rules) => [...rules].flatMap((rule) => (rule.selectorText ? [rule.selectorText] : rule instanceof CSSKeyframesRule ? [] : walk(rule.cssRules ?? [])));
-        return walk(sheet.cssRules);
-      });
-      assert.ok(selectors.length > 50);
-      const loose = selectors.flatMap((each) => each.split(/,\s*/)).filter((each) => !/^\[data-iii-ui="code-runner"\] /.test(each));
-      assert.deepEqual(loose, []);
-    }));
-
-  test("10. nothing outside the scope changes when the sheet loads", async () => {
-    const { page } = await openPage(browser.context);
-    await page.goto(`${served.origin}/`);
-    await page.waitForFunction(() => "standin" in globalThis);
-    const looks = () =>
-      page.evaluate(() =>
-        [document.documentElement, document.body, ...document.querySelectorAll("#outside, #outside *")].map((each) =>
-          Object.fromEntries([...getComputedStyle(each)].map((name) => [name, getComputedStyle(each).getPropertyValue(name)])),
-        ),
-      );
-    const earlier = await looks();
-    await page.evaluate(() => standin.loadStyle("one"));
-    assert.deepEqual(await looks(), earlier);
-    await page.close();
-  });
-
-  test("11. a flip of the theme recolours a card without drawing it again", () =>
-    onHost(async (page) => {
-      await show(page, fixture("run-number"));
-      const look = () =>
-        part(page, "verdict").evaluate((each) => {
-          each.marked ??= 0;
-          return { times: ++each.marked, colour: getComputedStyle(each).color, panel: getComputedStyle(each.closest(".cr-card")).backgroundColor };
-        });
-      const light = await look();
-      await page.evaluate(() => (document.documentElement.dataset.theme = "dark"));
-      const dark = await look();
-      assert.equal(dark.times, 2);
-      assert.notEqual(dark.colour, light.colour);
-      assert.notEqual(dark.panel, light.panel);
-    }));
-
-  test("11b. text has enough contrast in both themes", () =>
-    onHost(async (page) => {
-      for (const theme of ["light", "dark"]) {
-        await page.evaluate((name) => (document.documentElement.dataset.theme = name), theme);
-        for (const name of ["run-kept", "run-failed", "run-omitted-array", "run-truncated", "run-running", "run-expired", "run-denied", "register-node", "register-refused", "teardown-namespace"]) {
-          await show(page, fixture(name));
-          assert.deepEqual(await page.evaluate(lowContrast), [], `${name}, ${theme}`);
-        }
-        await page.evaluate(() => standin.showForm({ value: { max_timeout_ms: 1 }, errors: { "/heap_mb": "no", "": "no" } }));
-        assert.deepEqual(await page.evaluate(lowContrast), [], `form, ${theme}`);
-      }
-    }));
-
-  test("12. nothing moves under reduced motion", () =>
-    onHost(async (page) => {
-      await show(page, fixture("run-running"));
-      const moving = () => page.evaluate(() => document.getAnimations().filter((each) => each.playState === "running").length);
-      assert.equal(await moving(), 1);
-      await page.emulateMedia({ reducedMotion: "reduce" });
-      assert.equal(await moving(), 0);
-    }));
-
-  test("13. at 320 pixels nothing widens the page, collapsed or expanded", () =>
-    onHost(async (page) => {
-      await page.setViewportSize({ width: 320, height: 700 });
-      const overflow = () => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-      for (const { name, message } of fixtures) {
-        await show(page, message);
-        assert.equal(await overflow(), 0, name);
-        for (const toggle of await part(page, "toggle").all()) await toggle.click();
-        assert.equal(await overflow(), 0, `${name}, expanded`);
-      }
-      await page.evaluate(() => standin.showForm({ value: { scratch_root: "/x".repeat(300) }, errors: { "": "e".repeat(500), "/heap_mb": "f".repeat(500) } }));
-      assert.equal(await overflow(), 0, "form");
-    }));
-
-  test("13b. cards read in order without any style", async () => {
-    const { page } = await openPage(browser.context);
-    await page.goto(`${served.origin}/`);
-    await page.waitForFunction(() => "standin" in globalThis);
-    await page.evaluate(() => standin.load("one"));
-    await show(page, fixture("run-kept"));
-    const text = await part(page, "card").innerText();
-    assert.match(text, /run[^]*runtime rt-0f9e…[^]*kept[^]*python[^]*exit 0 clean 31ms[^]*result[^]*mean[^]*source[^]*stdout[^]*n = 4/);
-    await page.close();
-  });
-});
-
-/* Runs in the page: texts whose contrast with what is behind them is below 4.5. */
-function lowContrast() {
-  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-  const rgba = (colour) => {
-    canvas.clearRect(0, 0, 1, 1);
-    canvas.fillStyle = colour;
-    canvas.fillRect(0, 0, 1, 1);
-    return canvas.getImageData(0, 0, 1, 1).data;
-  };
-  const luminance = (colour) => {
-    const [r, g, b] = [...rgba(colour)].slice(0, 3).map((c) => (c / 255 <= 0.04045 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4));
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  };
-  const behind = (each) => {
-    for (let at = each; at; at = at.parentElement) {
-      const colour = getComputedStyle(at).backgroundColor;
-      if (rgba(colour)[3] === 255) return colour;
-    }
-    return "white";
-  };
-  const found = [];
-  for (const each of document.querySelectorAll("#stage *")) {
-    const text = [...each.childNodes].filter((node) => node.nodeType === 3 && node.data.trim()).map((node) => node.data.trim()).join(" ");
-    if (!text) continue;
-    const [light, dark] = [luminance(getComputedStyle(each).color), luminance(behind(each))].sort((a, b) => b - a);
-    const ratio = (light + 0.05) / (dark + 0.05);
-    if (ratio < 4.5) found.push(`${text.slice(0, 40)}: ${ratio.toFixed(2)}`);
-  }
-  return found;
-}
 
 describe("cards", () => {
   test("14. every fixture gets the card of its state, and what is not ours gets none", () =>
@@ -228,18 +37,36 @@ describe("cards", () => {
       }
       const input = { code: "return 1", lang: "node" };
       const none = [
-        message(RUN, input), message(RUN, input, { output: null }), message(RUN, JSON.stringify(input), { output: inChat(answer({})) }),
-        message(RUN, { lang: "node" }, { pendingApproval: true }), message("code-runner::inject-guidance", {}, { output: {} }),
-        message("shop::price", { runtime_id: A }, { output: {} }), message(TEARDOWN, "x", { pendingApproval: true }),
+        message(RUN, input),
+        message(RUN, input, { output: null }),
+        message(RUN, JSON.stringify(input), { output: inChat(answer({})) }),
+        message(RUN, { lang: "node" }, { pendingApproval: true }),
+        message("code-runner::inject-guidance", {}, { output: {} }),
+        message("shop::price", { runtime_id: A }, { output: {} }),
+        message(TEARDOWN, "x", { pendingApproval: true }),
       ];
       for (const each of none) assert.equal(await show(page, each), false, JSON.stringify(each));
     }));
 
   test("15. verdict, result, source, stdout and stderr come in this order", () =>
     onHost(async (page) => {
-      await show(page, message(RUN, { code: "return 4", lang: "node" }, { output: inChat(answer({ result: 4, stdout: "out", stderr: "err" })) }));
-      const tops = await Promise.all(["verdict", "result", "source", "stdout", "stderr"].map(async (hook) => (await part(page, hook).boundingBox()).y));
-      assert.deepEqual(tops, [...tops].sort((a, b) => a - b));
+      await show(
+        page,
+        message(
+          RUN,
+          { code: "return 4", lang: "node" },
+          { output: inChat(answer({ result: 4, stdout: "out", stderr: "err" })) },
+        ),
+      );
+      const tops = await Promise.all(
+        ["verdict", "result", "source", "stdout", "stderr"].map(
+          async (hook) => (await part(page, hook).boundingBox()).y,
+        ),
+      );
+      assert.deepEqual(
+        tops,
+        [...tops].sort((a, b) => a - b),
+      );
       assert.match(await part(page, "verdict").innerText(), /exit 0\s*clean\s*12ms/);
     }));
 
@@ -281,7 +108,13 @@ describe("cards", () => {
 
   test("19. the highlighter is told the language that runs, and never a guess about a run", () =>
     onHost(async (page) => {
-      for (const [lang, language] of [["node", "javascript"], ["python", "python"], [undefined, "text"], ["ruby", "text"], [7, "text"]]) {
+      for (const [lang, language] of [
+        ["node", "javascript"],
+        ["python", "python"],
+        [undefined, "text"],
+        ["ruby", "text"],
+        [7, "text"],
+      ]) {
         await show(page, message(RUN, { code: "def f(): pass", lang }, { output: answer({}) }));
         assert.equal(await part(page, "source").locator("pre").getAttribute("data-language"), language);
       }
@@ -337,7 +170,8 @@ describe("capability", () => {
       async (page, host) => {
         await page.evaluate((text) => standin.naive(JSON.parse(text)), JSON.stringify(fixture("run-ids")));
         const places = await host.probe();
-        for (const place of ["document", "accessibility", "instants"]) assert.ok(places.includes(place), `${place} in ${places}`);
+        for (const place of ["document", "accessibility", "instants"])
+          assert.ok(places.includes(place), `${place} in ${places}`);
       },
       { expectLeak: true },
     ));
@@ -354,7 +188,7 @@ describe("capability", () => {
 
   for (const secure of [true, false]) {
     test(`22. the chip copies the whole id by click, Enter and Space, ${secure ? "with" : "without"} the asynchronous clipboard`, async () => {
-      const other = secure ? browser : await openBrowser({ secure: false });
+      const other = secure ? stage.browser : await openBrowser({ secure: false });
       try {
         await onHost(
           async (page) => {
@@ -370,7 +204,9 @@ describe("capability", () => {
               assert.equal(await remark.getAttribute("data-cr-tone"), "ok");
               assert.equal(await chip.evaluate((each) => each === document.activeElement), true);
               assert.equal(await read(), B);
-              await page.waitForFunction(() => document.querySelector('[role="status"]').textContent === "", null, { timeout: 2500 });
+              await page.waitForFunction(() => document.querySelector('[role="status"]').textContent === "", null, {
+                timeout: 2500,
+              });
               assert.equal(await page.locator("#stage *").count(), elements);
               assert.equal(await page.locator("textarea").count(), 0);
             }
@@ -433,7 +269,8 @@ describe("capability", () => {
       for (const { name, message } of fixtures) {
         await raw(message);
         const deeper = name === "run-nested";
-        if (JSON.stringify(message).includes(A) && !deeper) assert.ok((await page.locator("#stage").innerText()).includes(masked(A)), name);
+        if (JSON.stringify(message).includes(A) && !deeper)
+          assert.ok((await page.locator("#stage").innerText()).includes(masked(A)), name);
       }
       await raw(fixture("run-ids"));
       await page.getByRole("button", { name: "copy response" }).click();
@@ -441,7 +278,10 @@ describe("capability", () => {
       assert.ok(copied.includes(masked(A)));
       for (const needle of NEEDLES) assert.ok(!copied.toLowerCase().includes(needle));
       await page.evaluate(() => {
-        for (const each of standin.log.renderers.values()) each.redactRaw = () => { throw new Error("fault"); };
+        for (const each of standin.log.renderers.values())
+          each.redactRaw = () => {
+            throw new Error("fault");
+          };
       });
       await raw(fixture("run-ids"));
       assert.match(await page.locator("#stage").innerText(), /cannot be shown/);
@@ -451,7 +291,14 @@ describe("capability", () => {
     onHost(async (page) => {
       const elapsed = await page.evaluate((id) => {
         const stdout = `${id} `.repeat((5 * 1024 * 1024) / 40);
-        const message = { id: "x", role: "function-trigger", functionId: "code-runner::run", createdAt: 0, input: { code: "x" }, output: { stdout, stderr: "", result: 1, exit_code: 0 } };
+        const message = {
+          id: "x",
+          role: "function-trigger",
+          functionId: "code-runner::run",
+          createdAt: 0,
+          input: { code: "x" },
+          output: { stdout, stderr: "", result: 1, exit_code: 0 },
+        };
         const start = performance.now();
         standin.show(message);
         void document.body.offsetHeight;
@@ -467,12 +314,16 @@ describe("accessibility", () => {
       await show(page, fixture("run-long"));
       const expected = await page.locator('#stage :is(button, [tabindex="0"])').count();
       assert.ok(expected >= 7);
-      await page.locator("#stage").evaluate((each) => (each.tabIndex = -1, each.focus()));
+      await page.locator("#stage").evaluate((each) => ((each.tabIndex = -1), each.focus()));
       for (let i = 0; i < expected; i++) {
         await page.keyboard.press("Tab");
         const focus = await page.evaluate(() => {
           const at = document.activeElement;
-          return { inside: !!at.closest("#stage"), outline: getComputedStyle(at).outlineStyle, name: at.ariaLabel || at.textContent };
+          return {
+            inside: !!at.closest("#stage"),
+            outline: getComputedStyle(at).outlineStyle,
+            name: at.ariaLabel || at.textContent,
+          };
         });
         assert.equal(focus.inside, true);
         assert.equal(focus.outline, "solid");
@@ -493,7 +344,9 @@ describe("accessibility", () => {
     onHost(async (page) => {
       for (const { name, message } of fixtures) {
         await show(page, message);
-        const live = await page.locator('#stage :is([aria-live], [role="alert"], [role="log"], [role="status"]):not(.cr-remark)').count();
+        const live = await page
+          .locator('#stage :is([aria-live], [role="alert"], [role="log"], [role="status"]):not(.cr-remark)')
+          .count();
         assert.equal(live, 0, name);
       }
     }));
@@ -502,7 +355,11 @@ describe("accessibility", () => {
     onHost(async (page) => {
       for (const { name, message } of fixtures) {
         await show(page, message);
-        assert.equal(await page.locator("#stage :is(h1, h2, h3, h4, h5, h6, img, svg, script, iframe, a)").count(), 0, name);
+        assert.equal(
+          await page.locator("#stage :is(h1, h2, h3, h4, h5, h6, img, svg, script, iframe, a)").count(),
+          0,
+          name,
+        );
       }
     }));
 });
@@ -518,19 +375,3 @@ async function pasted(context) {
     await page.close();
   }
 }
-
-test("the stand-in host keeps a script's faults to itself, as a console does", async () => {
-  const source = async (path) => ({ ...(await fromDist(path)), content: path.endsWith(".js") ? "export const nothing = 1;" : "" });
-  const other = await serveHost(source);
-  const { page } = await openPage(browser.context);
-  await page.goto(`${other.origin}/`);
-  await page.waitForFunction(() => "standin" in globalThis);
-  assert.match(await page.evaluate(() => standin.load("x").then(() => "loaded", String)), /no default export/);
-  const reply = await fetch(`${other.origin}/ui/code-runner/page.js`);
-  assert.equal((await fetch(`${other.origin}/ui/code-runner/page.js`, { headers: { "If-None-Match": reply.headers.get("etag") } })).status, 304);
-  assert.equal((await fetch(`${other.origin}/ui/other.js`)).status, 404);
-  assert.equal((await fetch(`${other.origin}/..%2fserver.mjs`)).status, 404);
-  assert.deepEqual(await probe(page, { console: [], requests: [] }), []);
-  await page.close();
-  await other.close();
-});

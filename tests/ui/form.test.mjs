@@ -27,8 +27,16 @@ const draft = () => page.evaluate(() => standin.form.draft);
 const section = (title) => page.getByRole("group", { name: new RegExp(`^${title}`) });
 
 const NUMBERS = [
-  "max_result_bytes", "max_stream_bytes", "default_timeout_ms", "max_timeout_ms", "max_runtimes", "idle_ttl_secs",
-  "heap_mb", "external_mb", "scratch_mb", "scratch_files",
+  "max_result_bytes",
+  "max_stream_bytes",
+  "default_timeout_ms",
+  "max_timeout_ms",
+  "max_runtimes",
+  "idle_ttl_secs",
+  "heap_mb",
+  "external_mb",
+  "scratch_mb",
+  "scratch_files",
 ];
 
 for (const key of NUMBERS) {
@@ -94,7 +102,10 @@ test("27. unknown members, templates and the draft that was passed in survive", 
   await field("scratch_mb").fill("4");
   assert.deepEqual(await draft(), { heap_mb: "${HEAP}", unknown: { a: 1 }, scratch_mb: 4 });
   assert.equal(await page.evaluate(() => JSON.stringify(given)), intact);
-  assert.equal(await page.evaluate(() => standin.form.draft.unknown === given.unknown && standin.form.draft !== given), true);
+  assert.equal(
+    await page.evaluate(() => standin.form.draft.unknown === given.unknown && standin.form.draft !== given),
+    true,
+  );
   await field("heap_mb").fill("abc");
   assert.equal((await draft()).heap_mb, "${HEAP}");
   await field("heap_mb").fill("9");
@@ -113,7 +124,10 @@ test("27. a draft that is no object is shown as empty, and the first edit propos
 
 test("28. hints follow the draft", async () => {
   await open({});
-  assert.match(await section("Output limits").innerText(), /32 KiB, roughly 8192 tokens[^]*16 KiB, roughly 4096 tokens/);
+  assert.match(
+    await section("Output limits").innerText(),
+    /32 KiB, roughly 8192 tokens[^]*16 KiB, roughly 4096 tokens/,
+  );
   await field("max_result_bytes").fill("0");
   assert.match(await section("Output limits").innerText(), /off/);
   assert.match(await section("Scratch").innerText(), /32 × 8 = 256 MiB/);
@@ -128,14 +142,24 @@ test("28. hints follow the draft", async () => {
 
 test("28. sections say when a change applies", async () => {
   await open({});
-  const applies = { "Output limits": /on save/, Guidance: /on save/, "Time-outs": /on save/, "Runtimes and memory": /worker restart/, Scratch: /worker restart/ };
-  for (const [title, words] of Object.entries(applies)) assert.match(await section(title).locator("legend").innerText(), words);
+  const applies = {
+    "Output limits": /on save/,
+    Guidance: /on save/,
+    "Time-outs": /on save/,
+    "Runtimes and memory": /worker restart/,
+    Scratch: /worker restart/,
+  };
+  for (const [title, words] of Object.entries(applies))
+    assert.match(await section(title).locator("legend").innerText(), words);
 });
 
 test("29. errors stand at their field and at the end, and are announced", async () => {
   await open({}, { errors: { "/heap_mb": "<b>too small</b>", "": "changed elsewhere" } });
   const described = await field("heap_mb").getAttribute("aria-describedby");
-  const texts = await page.evaluate((ids) => ids.split(" ").map((id) => document.getElementById(id).textContent), described);
+  const texts = await page.evaluate(
+    (ids) => ids.split(" ").map((id) => document.getElementById(id).textContent),
+    described,
+  );
   assert.ok(texts.includes("<b>too small</b>"));
   assert.equal(await page.getByRole("alert").count(), 2);
   assert.match(await page.locator(".cr-errors").innerText(), /changed elsewhere/);
@@ -143,7 +167,15 @@ test("29. errors stand at their field and at the end, and are announced", async 
 
 test("29. a deep link focuses its field; unknown and hostile ones do nothing", async () => {
   const focused = () => page.evaluate(() => document.activeElement?.dataset?.field ?? null);
-  for (const [wanted, expected] of [["scratch_root", "scratch_root"], ["heap_mb", "heap_mb"], ["unheard_of", null], ['"]', null], ["\\", null], ["", null], ["a], *[b", null]]) {
+  for (const [wanted, expected] of [
+    ["scratch_root", "scratch_root"],
+    ["heap_mb", "heap_mb"],
+    ["unheard_of", null],
+    ['"]', null],
+    ["\\", null],
+    ["", null],
+    ["a], *[b", null],
+  ]) {
     await page.evaluate(() => (standin.clear(), document.activeElement?.blur()));
     await open({}, { focusField: [wanted] });
     await page.waitForTimeout(30);
@@ -169,15 +201,23 @@ test("30. every control has a name, and the tab order is the visual order", asyn
   const controls = page.locator('[data-cr="config-form"] input');
   assert.equal(await controls.count(), 12);
   for (const control of await controls.all()) {
-    const { name, visible } = await control.evaluate((each) => ({ name: each.labels[0]?.innerText ?? "", visible: each.labels[0]?.offsetHeight > 0 }));
+    const { name, visible } = await control.evaluate((each) => ({
+      name: each.labels[0]?.innerText ?? "",
+      visible: each.labels[0]?.offsetHeight > 0,
+    }));
     assert.ok(name && visible);
   }
-  const order = await controls.evaluateAll((all) => all.map((each) => {
-    const { top, left } = each.getBoundingClientRect();
-    return [Math.round(top / 10), left];
-  }));
-  assert.deepEqual(order, [...order].sort((a, b) => a[0] - b[0] || a[1] - b[1]));
-  await page.locator("#stage").evaluate((each) => (each.tabIndex = -1, each.focus()));
+  const order = await controls.evaluateAll((all) =>
+    all.map((each) => {
+      const { top, left } = each.getBoundingClientRect();
+      return [Math.round(top / 10), left];
+    }),
+  );
+  assert.deepEqual(
+    order,
+    [...order].sort((a, b) => a[0] - b[0] || a[1] - b[1]),
+  );
+  await page.locator("#stage").evaluate((each) => ((each.tabIndex = -1), each.focus()));
   for (const control of await controls.all()) {
     await page.keyboard.press("Tab");
     assert.equal(await control.evaluate((each) => each === document.activeElement), true);

@@ -5,11 +5,18 @@ import { createServer } from "node:http";
 import { extname } from "node:path";
 import { DIST } from "./assets.mjs";
 
-const TYPES = { ".html": "text/html", ".js": "text/javascript", ".mjs": "text/javascript", ".css": "text/css", ".txt": "text/plain" };
+const TYPES = {
+  ".html": "text/html",
+  ".js": "text/javascript",
+  ".mjs": "text/javascript",
+  ".css": "text/css",
+  ".txt": "text/plain",
+};
 const HOST = new URL("host/", import.meta.url);
 const CONSOLE = new URL("console/", DIST);
 
-const policy = (scripts) => `default-src 'none'; script-src 'self' ${scripts}; style-src 'self'; connect-src 'self'; img-src 'self'`;
+const policy = (scripts) =>
+  `default-src 'none'; script-src 'self' ${scripts}; style-src 'self'; connect-src 'self'; img-src 'self'`;
 
 async function file(root, name) {
   if (!/^[a-z0-9-]+(?:[./][a-z0-9-]+)*$/.test(name)) throw new Error("no such file");
@@ -26,7 +33,9 @@ async function sendAsset(source, path, request, response) {
 
 async function listen(handler) {
   const server = createServer((request, response) => {
-    handler(new URL(request.url, "http://localhost").pathname, request, response).catch(() => response.writeHead(404).end());
+    handler(new URL(request.url, "http://localhost").pathname, request, response).catch(() =>
+      response.writeHead(404).end(),
+    );
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   const close = () => {

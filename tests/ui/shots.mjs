@@ -24,11 +24,19 @@ try {
       await show(page, message);
       await shoot(name, theme);
     }
-    await page.evaluate(() => standin.showForm({ value: { max_timeout_ms: 100, heap_mb: "${HEAP}" }, errors: { "/heap_mb": "must be a number", "": "the entry was changed elsewhere" } }));
+    await page.evaluate(() =>
+      standin.showForm({
+        value: { max_timeout_ms: 100, heap_mb: "${HEAP}" },
+        errors: { "/heap_mb": "must be a number", "": "the entry was changed elsewhere" },
+      }),
+    );
     await shoot("form", theme);
     await page.setViewportSize({ width: 1600, height: 900 });
     for (const op of new Set(cards.map((each) => each.op))) {
-      await page.evaluate((text) => standin.gallery(JSON.parse(text)), JSON.stringify(cards.filter((each) => each.op === op)));
+      await page.evaluate(
+        (text) => standin.gallery(JSON.parse(text)),
+        JSON.stringify(cards.filter((each) => each.op === op)),
+      );
       await shoot(`all-${op.split("::")[1]}`, theme);
     }
   }

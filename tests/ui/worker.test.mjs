@@ -28,19 +28,35 @@ describe("assets on the bus", () => {
   test("check 1: a console that appears is told of both assets", async () => {
     bus.provide("console:script");
     bus.provide("console:style");
-    for (let waited = 0; bus.triggers.length < 2 && waited < 5000; waited += 50) await new Promise((resolve) => setTimeout(resolve, 50));
+    for (let waited = 0; bus.triggers.length < 2 && waited < 5000; waited += 50)
+      await new Promise((resolve) => setTimeout(resolve, 50));
     const seen = bus.triggers.map(({ trigger_type, function_id, config }) => ({ trigger_type, function_id, config }));
-    assert.deepEqual(seen.sort((a, b) => a.trigger_type.localeCompare(b.trigger_type)), [
-      { trigger_type: "console:script", function_id: "code-runner::ui-content", config: { path: "code-runner/page.js" } },
-      { trigger_type: "console:style", function_id: "code-runner::ui-content", config: { path: "code-runner/styles.css" } },
-    ]);
+    assert.deepEqual(
+      seen.sort((a, b) => a.trigger_type.localeCompare(b.trigger_type)),
+      [
+        {
+          trigger_type: "console:script",
+          function_id: "code-runner::ui-content",
+          config: { path: "code-runner/page.js" },
+        },
+        {
+          trigger_type: "console:style",
+          function_id: "code-runner::ui-content",
+          config: { path: "code-runner/styles.css" },
+        },
+      ],
+    );
     assert.equal(new Set(bus.triggers.map(({ id }) => id)).size, 2);
   });
 
   test("check 2: the content function answers with the built files and refuses any other path", async () => {
-    for (const path of Object.keys(ASSETS)) assert.deepEqual(await bus.call("code-runner::ui-content", { path }), await fromDist(path));
-    const refusal = await bus.call("code-runner::ui-content", { path: "code-runner/other.js" }).then(assert.fail, (error) => error.message);
-    for (const word of ["UNKNOWN_UI_ASSET", "code-runner/other.js", ...Object.keys(ASSETS)]) assert.ok(refusal.includes(word), word);
+    for (const path of Object.keys(ASSETS))
+      assert.deepEqual(await bus.call("code-runner::ui-content", { path }), await fromDist(path));
+    const refusal = await bus
+      .call("code-runner::ui-content", { path: "code-runner/other.js" })
+      .then(assert.fail, (error) => error.message);
+    for (const word of ["UNKNOWN_UI_ASSET", "code-runner/other.js", ...Object.keys(ASSETS)])
+      assert.ok(refusal.includes(word), word);
   });
 
   test("check 5: the bundle loads from the bus under the strict policy", async () => {
@@ -115,7 +131,10 @@ describe("the stand-in console", () => {
     await page.getByRole("button", { name: "Publish" }).click();
     await settled();
     assert.match(await part("namespace").innerText(), /ui-test::/);
-    const item = page.getByRole("region", { name: "live functions" }).getByRole("listitem").filter({ hasText: "ui-test::greet" });
+    const item = page
+      .getByRole("region", { name: "live functions" })
+      .getByRole("listitem")
+      .filter({ hasText: "ui-test::greet" });
     await item.waitFor();
     assert.match(await item.innerText(), /Greets\./);
     await item.getByRole("button", { name: "call ui-test::greet" }).click();
@@ -162,14 +181,20 @@ describe("the stand-in console", () => {
 
   test("fits a phone, follows the theme button, and stays silent", async () => {
     await page.setViewportSize({ width: 320, height: 700 });
-    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth), 0);
+    assert.equal(
+      await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth),
+      0,
+    );
     const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
     const light = await background();
     await page.getByRole("button", { name: "dark theme" }).click();
     assert.notEqual(await background(), light);
     assert.deepEqual([record.console, record.errors, record.failed], [[], [], []]);
     const place = new URL(backend.url).host;
-    assert.deepEqual(record.requests.filter((each) => new URL(each.split(" ")[0]).host !== place), []);
+    assert.deepEqual(
+      record.requests.filter((each) => new URL(each.split(" ")[0]).host !== place),
+      [],
+    );
   });
 });
 

@@ -11,7 +11,7 @@ const require = createRequire(import.meta.url);
 const out = "dist/console";
 
 const MODULES = {
-  "react": { file: "react.js", from: "react" },
+  react: { file: "react.js", from: "react" },
   "react-dom": { file: "react-dom.js", from: "reactDom" },
   "react-dom/client": { file: "react-dom-client.js", from: "reactDomClient" },
   "react/jsx-runtime": { file: "jsx-runtime.js", from: "jsxRuntime" },
@@ -40,7 +40,8 @@ export async function buildConsole() {
     },
     outfile: `${out}/vendor/react-all.js`,
   });
-  for (const [name, module] of Object.entries(MODULES)) writeFileSync(`${out}/vendor/${module.file}`, reexport(name, module.from));
+  for (const [name, module] of Object.entries(MODULES))
+    writeFileSync(`${out}/vendor/${module.file}`, reexport(name, module.from));
   await esbuild.build({
     ...common,
     entryPoints: ["console/console.tsx", "console/console.css", "console/tokens.css"],
@@ -60,16 +61,26 @@ export async function buildConsole() {
 
 /* React ships CommonJS only, and a page's modules need its names spelled out. */
 function reexport(name, from) {
-  const names = Object.keys(require(name)).filter((each) => /^[A-Za-z_$][\w$]*$/.test(each) && each !== "default" && !each.startsWith("__"));
+  const names = Object.keys(require(name)).filter(
+    (each) => /^[A-Za-z_$][\w$]*$/.test(each) && each !== "default" && !each.startsWith("__"),
+  );
   return `import { ${from} as m } from "./react-all.js";\nexport default m;\nexport const { ${names.join(", ")} } = m;\n`;
 }
 
 /* The import map has to be inline, so the policy names its hash. */
 function writePage() {
   const files = Object.entries(MODULES).map(([name, { file }]) => [name, `./vendor/${file}`]);
-  const map = JSON.stringify({ imports: Object.fromEntries([...files, ["@iii-dev/console-ui", "./vendor/console-ui.js"]]) });
+  const map = JSON.stringify({
+    imports: Object.fromEntries([...files, ["@iii-dev/console-ui", "./vendor/console-ui.js"]]),
+  });
   const hash = createHash("sha256").update(map).digest("base64");
-  writeFileSync(`${out}/index.html`, readFileSync("console/index.html", "utf8").replace("IMPORT_MAP", () => map));
+  writeFileSync(
+    `${out}/index.html`,
+    readFileSync("console/index.html", "utf8").replace(
+      "<!-- import map -->",
+      () => `<script type="importmap">${map}</script>`,
+    ),
+  );
   writeFileSync(
     `${out}/policy.txt`,
     [

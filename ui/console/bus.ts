@@ -37,7 +37,10 @@ export class Bus {
     }
     const id = crypto.randomUUID();
     const { promise, resolve, reject } = withResolvers();
-    const timer = setTimeout(() => this.settle(id)?.reject(new CallError("TIMEOUT", `No answer within ${waitMs} ms.`)), waitMs);
+    const timer = setTimeout(
+      () => this.settle(id)?.reject(new CallError("TIMEOUT", `No answer within ${waitMs} ms.`)),
+      waitMs,
+    );
     this.pending.set(id, { resolve, reject, timer });
     this.send({ type: "invokefunction", invocation_id: id, function_id: functionId, data });
     return promise;
@@ -54,7 +57,8 @@ export class Bus {
     };
     socket.onmessage = (event) => this.receive(event.data);
     socket.onclose = () => {
-      for (const id of [...this.pending.keys()]) this.settle(id)?.reject(new CallError("disconnected", "The connection to the bus was lost."));
+      for (const id of [...this.pending.keys()])
+        this.settle(id)?.reject(new CallError("disconnected", "The connection to the bus was lost."));
       this.onState(false);
       setTimeout(() => this.connect(), RETRY_MS[Math.min(this.failures++, RETRY_MS.length - 1)]);
     };

@@ -19,7 +19,9 @@ export function CallView(props: { message: FunctionTriggerMessage; renderers: Fu
     <article className="call" data-call={message.functionId}>
       <div className="callhead">
         <code>{message.functionId}</code>
-        <time dateTime={new Date(message.createdAt).toISOString()}>{new Date(message.createdAt).toLocaleTimeString()}</time>
+        <time dateTime={new Date(message.createdAt).toISOString()}>
+          {new Date(message.createdAt).toLocaleTimeString()}
+        </time>
         {message.durationMs !== undefined && <span>{message.durationMs} ms in all</span>}
         {card && (
           <button type="button" className="plain" aria-pressed={raw} onClick={() => setRaw(!raw)}>

@@ -37,7 +37,12 @@ export function Composer(props: { session: Session }) {
   function submit(event: FormEvent) {
     event.preventDefault();
     if (mode === "publish") {
-      session.start("code-runner::register_function", { function_id: functionId, lang, source: code, description: description || null });
+      session.start("code-runner::register_function", {
+        function_id: functionId,
+        lang,
+        source: code,
+        description: description || null,
+      });
     } else if (chosen) {
       session.start("code-runner::run", { code, lang, runtime_id: chosen.id });
     } else {
@@ -74,7 +79,11 @@ export function Composer(props: { session: Session }) {
         {mode === "run" && (
           <Field label="runtime" inline>
             {(id) => (
-              <select id={id} value={chosen || runtime === KEEP ? runtime : ONE_SHOT} onChange={(event) => setRuntime(event.target.value)}>
+              <select
+                id={id}
+                value={chosen || runtime === KEEP ? runtime : ONE_SHOT}
+                onChange={(event) => setRuntime(event.target.value)}
+              >
                 <option value={ONE_SHOT}>one-shot</option>
                 <option value={KEEP}>new, kept</option>
                 {usable.map((each, index) => (
@@ -87,7 +96,11 @@ export function Composer(props: { session: Session }) {
           </Field>
         )}
         {mode === "run" && chosen && (
-          <button type="button" className="plain" onClick={() => session.start("code-runner::teardown", { runtime_id: chosen.id })}>
+          <button
+            type="button"
+            className="plain"
+            onClick={() => session.start("code-runner::teardown", { runtime_id: chosen.id })}
+          >
             tear down
           </button>
         )}

@@ -54,11 +54,20 @@ export function useSession(): Session {
 
   async function start(functionId: string, input: Record<string, unknown>) {
     const id = crypto.randomUUID();
-    const message: FunctionTriggerMessage = { id, role: "function-trigger", functionId, input, running: true, createdAt: Date.now() };
+    const message: FunctionTriggerMessage = {
+      id,
+      role: "function-trigger",
+      functionId,
+      input,
+      running: true,
+      createdAt: Date.now(),
+    };
     setCalls((earlier) => [message, ...earlier].slice(0, MOST_CALLS));
     const output = await bus.current!.call(functionId, input).catch(failure);
     setCalls((all) =>
-      all.map((call) => (call.id === id ? { ...call, output, running: false, durationMs: Date.now() - call.createdAt } : call)),
+      all.map((call) =>
+        call.id === id ? { ...call, output, running: false, durationMs: Date.now() - call.createdAt } : call,
+      ),
     );
     setRuntimes((kept) => runtimesAfter(kept, functionId, input, output));
     void refresh();
@@ -78,7 +87,12 @@ function functionsOf(answer: unknown): LiveFunction[] {
 }
 
 /** Kept runtimes come with the answer of a run and go with a teardown, or when the worker says they are gone. */
-export function runtimesAfter(kept: KeptRuntime[], functionId: string, input: Record<string, unknown>, output: unknown): KeptRuntime[] {
+export function runtimesAfter(
+  kept: KeptRuntime[],
+  functionId: string,
+  input: Record<string, unknown>,
+  output: unknown,
+): KeptRuntime[] {
   const answer = isPlainObject(output) ? output : {};
   const asked = typeof input.runtime_id === "string" ? input.runtime_id : undefined;
   const message = isPlainObject(answer.error) ? String(answer.error.message) : "";

@@ -2,7 +2,17 @@
  * Stands in for the console's shared module: the four names that injected cards import, and no other. Drawn plainly,
  * with the props that the cards rely on.
  */
-import { cloneElement, createContext, useContext, useEffect, useId, useMemo, useState, type ReactElement, type ReactNode } from "react";
+import {
+  cloneElement,
+  createContext,
+  useContext,
+  useEffect,
+  useId,
+  useMemo,
+  useState,
+  type ReactElement,
+  type ReactNode,
+} from "react";
 import { createPortal } from "react-dom";
 
 interface TooltipState {

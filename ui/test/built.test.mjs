@@ -17,7 +17,9 @@ describe("page.js", () => {
   });
 
   it("imports nothing but the shared modules, react among them", () => {
-    const imports = [...script.matchAll(/\bimport\s*(?:[^"'()]*?\bfrom\s*)?["']([^"']+)["']/g)].map((match) => match[1]);
+    const imports = [...script.matchAll(/\bimport\s*(?:[^"'()]*?\bfrom\s*)?["']([^"']+)["']/g)].map(
+      (match) => match[1],
+    );
     expect(imports.length).toBeGreaterThan(2);
     expect([...new Set(imports)].filter((name) => !SHARED.includes(name))).toEqual([]);
     expect(imports).toContain("react");
@@ -31,7 +33,9 @@ describe("page.js", () => {
   });
 
   it("has no React inside", () => {
-    expect(script).not.toMatch(/__SECRET_INTERNALS|__CLIENT_INTERNALS|react\.production|ReactCurrentDispatcher|Symbol\.for\("react\./);
+    expect(script).not.toMatch(
+      /__SECRET_INTERNALS|__CLIENT_INTERNALS|react\.production|ReactCurrentDispatcher|Symbol\.for\("react\./,
+    );
   });
 
   it("claims the three functions and not the guidance hook", () => {
@@ -45,7 +49,9 @@ describe("page.js", () => {
   });
 
   it("runs under a strict content policy", () => {
-    expect(script).not.toMatch(/\beval\(|new Function|dangerouslySetInnerHTML|innerHTML|https?:|fetch\(|localStorage|sessionStorage|console\./);
+    expect(script).not.toMatch(
+      /\beval\(|new Function|dangerouslySetInnerHTML|innerHTML|https?:|fetch\(|localStorage|sessionStorage|console\./,
+    );
   });
 });
 
@@ -88,8 +94,13 @@ describe("styles.css", () => {
     const literal = [];
     walk(tree, (node) => {
       if (node.type === "Hash") literal.push(generate(node));
-      if (node.type === "Function" && /^(rgba?|hsla?|hwb|lab|lch|oklab|oklch|color)$/.test(node.name)) literal.push(generate(node));
-      if (node.type === "Identifier" && /^(red|green|blue|white|black|gr[ae]y|orange|yellow|transparent)$/.test(node.name)) literal.push(node.name);
+      if (node.type === "Function" && /^(rgba?|hsla?|hwb|lab|lch|oklab|oklch|color)$/.test(node.name))
+        literal.push(generate(node));
+      if (
+        node.type === "Identifier" &&
+        /^(red|green|blue|white|black|gr[ae]y|orange|yellow|transparent)$/.test(node.name)
+      )
+        literal.push(node.name);
     });
     expect(literal).toEqual([]);
     expect(sheet).not.toMatch(/@media[^{]*(width|height)/);

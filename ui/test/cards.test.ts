@@ -1,6 +1,20 @@
 import { describe, expect, it } from "vitest";
 import {
-  A, B, answer, failed, fixture, inChat, lines, masked, message, OMITTED_ARRAY, OMITTED_TEXT, REGISTER, RUN, TEARDOWN, TRUNCATED,
+  A,
+  B,
+  answer,
+  failed,
+  fixture,
+  inChat,
+  lines,
+  masked,
+  message,
+  OMITTED_ARRAY,
+  OMITTED_TEXT,
+  REGISTER,
+  RUN,
+  TEARDOWN,
+  TRUNCATED,
 } from "../../tests/ui/fixtures.mjs";
 import { pretty } from "../src/cards/blocks";
 import { guessLang } from "../src/cards/register";
@@ -133,7 +147,12 @@ describe("run", () => {
     ["keep that came to nothing", { keep: true }, answer({ exit_code: 1 }), ["keep, nothing kept"]],
     ["reused", { runtime_id: A, keep: true }, answer({ runtime_id: A }), [`runtime ${masked(A)}`, "reused runtime"]],
     ["reused, id from the request", { runtime_id: A }, answer({}), [`runtime ${masked(A)}`, "reused runtime"]],
-    ["language and time-out", { lang: "python", timeout_ms: 800 }, answer({}), ["one-shot", "python", "timeout 800 ms"]],
+    [
+      "language and time-out",
+      { lang: "python", timeout_ms: 800 },
+      answer({}),
+      ["one-shot", "python", "timeout 800 ms"],
+    ],
     ["nonsense", { lang: "ruby", timeout_ms: "soon" }, answer({}), ["one-shot"]],
   ])("has the chips of a run that is %s", (_name, input, output, expected) => {
     expect(chips(run({ code: "x", ...input }, output))).toEqual(expected);
@@ -145,11 +164,14 @@ describe("run", () => {
     expect(toneOf(draw(fixture("run-null")), "chip")).toBe("quiet");
   });
 
-  it.each([["node", "javascript"], ["python", "python"], [undefined, "text"], ["ruby", "text"]])(
-    "highlights lang %s as %s", (lang, language) => {
-      expect(highlighted(run({ code: "def x(): pass", lang }, answer({})))).toBe(language);
-    },
-  );
+  it.each([
+    ["node", "javascript"],
+    ["python", "python"],
+    [undefined, "text"],
+    ["ruby", "text"],
+  ])("highlights lang %s as %s", (lang, language) => {
+    expect(highlighted(run({ code: "def x(): pass", lang }, answer({})))).toBe(language);
+  });
 
   it("remarks on a missing and on a blank program", () => {
     expect(textOf(draw(fixture("run-no-code")))).toContain("carried no code");
@@ -181,7 +203,10 @@ describe("run", () => {
   });
 
   it("masks what it cannot recognise by shape but was told", () => {
-    const markup = run({ code: "// my-runtime-1", runtime_id: "my-runtime-1" }, answer({ stdout: "my-runtime-1", result: { "my-runtime-1": 1 } }));
+    const markup = run(
+      { code: "// my-runtime-1", runtime_id: "my-runtime-1" },
+      answer({ stdout: "my-runtime-1", result: { "my-runtime-1": 1 } }),
+    );
     expect(markup).not.toContain("my-runtime");
     expect(part(markup, "stdout")).toContain("my-runt…");
   });
@@ -201,8 +226,14 @@ describe("errors", () => {
   });
 
   it.each([
-    ["invalid_request", "malformed"], ["runtime_not_found", "No such runtime"], ["expired", "without its id"], ["capacity", "slot"],
-    ["timeout", "timeout_ms"], ["resource_exhausted", "smaller"], ["handler_error", "threw"], ["engine", "infrastructure"],
+    ["invalid_request", "malformed"],
+    ["runtime_not_found", "No such runtime"],
+    ["expired", "without its id"],
+    ["capacity", "slot"],
+    ["timeout", "timeout_ms"],
+    ["resource_exhausted", "smaller"],
+    ["handler_error", "threw"],
+    ["engine", "infrastructure"],
   ])("advises on %s", (code, words) => {
     const markup = draw(message(TEARDOWN, { runtime_id: A }, { output: failed.trace(`code-runner::${code}: why`) }));
     expect(part(markup, "error")).toContain(words);
@@ -234,16 +265,19 @@ describe("errors", () => {
 });
 
 describe("denials", () => {
-  it.each(["run-denied", "register-denied", "teardown-denied"])("%s never ran, names the gate, and shows no argument", (name) => {
-    const markup = draw(fixture(name));
-    const text = part(markup, "denied");
-    expect(text).toContain("never ran");
-    expect(text).toContain("operator");
-    expect(text).toContain(`Not on a Friday, and not with ${masked(A)}.`);
-    expect(toneOf(markup, "denied")).toBe("warn");
-    expect(chips(markup)).toEqual([]);
-    expect(order(markup)).toEqual([]);
-  });
+  it.each(["run-denied", "register-denied", "teardown-denied"])(
+    "%s never ran, names the gate, and shows no argument",
+    (name) => {
+      const markup = draw(fixture(name));
+      const text = part(markup, "denied");
+      expect(text).toContain("never ran");
+      expect(text).toContain("operator");
+      expect(text).toContain(`Not on a Friday, and not with ${masked(A)}.`);
+      expect(toneOf(markup, "denied")).toBe("warn");
+      expect(chips(markup)).toEqual([]);
+      expect(order(markup)).toEqual([]);
+    },
+  );
 
   it("falls back to the message, then to a stock phrase", () => {
     const denial = (message: unknown) => ({ error: { message, details: { status: "denied", denied_by: 7 } } });
@@ -267,7 +301,9 @@ describe("register_function", () => {
 
   it("advises on a source without a handler, in the wording of its language", () => {
     expect(part(draw(fixture("register-advice-python")), "advisory")).toMatch(/requires a callable handler.*refused/);
-    expect(part(draw(fixture("register-advice-node")), "advisory")).toMatch(/evaluates the source and then looks for handler/);
+    expect(part(draw(fixture("register-advice-node")), "advisory")).toMatch(
+      /evaluates the source and then looks for handler/,
+    );
     expect(toneOf(draw(fixture("register-advice-python")), "advisory")).toBe("quiet");
     expect(parts(draw(fixture("register-excerpt")), "advisory")).toEqual([]);
     expect(parts(register({ source: "handlers = 1", lang: "python" }), "advisory")).toHaveLength(1);
@@ -275,7 +311,9 @@ describe("register_function", () => {
 
   it("warns three times about a refused function without namespace and description", () => {
     const markup = draw(fixture("register-refused"));
-    const warnings = parts(markup, "note").filter((note) => note.includes('tone="warn"')).map(textOf);
+    const warnings = parts(markup, "note")
+      .filter((note) => note.includes('tone="warn"'))
+      .map(textOf);
     expect(warnings).toHaveLength(3);
     expect(warnings.join("\n")).toMatch(/no namespace[^]*No description[^]*not registered/);
     expect(part(markup, "registration")).toBe("not registered");
@@ -288,7 +326,14 @@ describe("register_function", () => {
 
   it("remarks on everything that is odd", () => {
     const text = textOf(draw(fixture("register-odd")));
-    for (const words of ["the request had none", "Unconfirmed", "function_id is a number", "source is an array", "description is an object", "source is missing"]) {
+    for (const words of [
+      "the request had none",
+      "Unconfirmed",
+      "function_id is a number",
+      "source is an array",
+      "description is an object",
+      "source is missing",
+    ]) {
       expect(text).toContain(words);
     }
     expect(textOf(draw(fixture("register-guess")))).toMatch(/asked for a::b, answered a::c/);
@@ -298,9 +343,17 @@ describe("register_function", () => {
   it("guesses a language only when the request has none, and says so", () => {
     expect(part(draw(fixture("register-guess")), "source")).toContain("python, a guess");
     expect(highlighted(register({ source: "def handler(p): pass", lang: "node" }))).toBe("javascript");
-    expect(["def f(x):", "  async def f(x):", "function f() {}", "export function f", "export  function", "x => x", "f(x)"].map(guessLang)).toEqual([
-      "python", "python", "node", "node", "node", "node", undefined,
-    ]);
+    expect(
+      [
+        "def f(x):",
+        "  async def f(x):",
+        "function f() {}",
+        "export function f",
+        "export  function",
+        "x => x",
+        "f(x)",
+      ].map(guessLang),
+    ).toEqual(["python", "python", "node", "node", "node", "node", undefined]);
   });
 
   it("has no badge before the answer", () => {

@@ -43,4 +43,5 @@ export function parts(markup: string | null, hook: string): string[] {
 }
 
 export const part = (markup: string | null, hook: string) => textOf(parts(markup, hook).join("\n"));
-export const tones = (markup: string | null) => [...(markup ?? "").matchAll(/data-cr-tone="(\w+)"/g)].map((match) => match[1]);
+export const tones = (markup: string | null) =>
+  [...(markup ?? "").matchAll(/data-cr-tone="(\w+)"/g)].map((match) => match[1]);

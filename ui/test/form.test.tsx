@@ -24,9 +24,12 @@ describe("drafts", () => {
     expect(withNumber(draft, "heap_mb", typed)).toEqual(expected);
   });
 
-  it.each(["-1", "1.5", "abc", "1e3", "0x10", "+1", "1 2", "٣", "${X}", "9007199254740993"])("proposes nothing for %j", (typed) => {
-    expect(withNumber(draft, "heap_mb", typed)).toBeUndefined();
-  });
+  it.each(["-1", "1.5", "abc", "1e3", "0x10", "+1", "1 2", "٣", "${X}", "9007199254740993"])(
+    "proposes nothing for %j",
+    (typed) => {
+      expect(withNumber(draft, "heap_mb", typed)).toBeUndefined();
+    },
+  );
 
   it("never changes the draft it was given", () => {
     expect(withKey(draft, "a", 1)).toEqual({ heap_mb: 5, other: "${KEEP}", a: 1 });
@@ -70,8 +73,18 @@ describe("hints", () => {
 describe("the form", () => {
   it("has the twelve keys of the configuration, each with its own label", () => {
     expect([...KEYS].sort()).toEqual([
-      "default_timeout_ms", "external_mb", "heap_mb", "idle_ttl_secs", "inject_guidance", "max_result_bytes", "max_runtimes",
-      "max_stream_bytes", "max_timeout_ms", "scratch_files", "scratch_mb", "scratch_root",
+      "default_timeout_ms",
+      "external_mb",
+      "heap_mb",
+      "idle_ttl_secs",
+      "inject_guidance",
+      "max_result_bytes",
+      "max_runtimes",
+      "max_stream_bytes",
+      "max_timeout_ms",
+      "scratch_files",
+      "scratch_mb",
+      "scratch_root",
     ]);
     const markup = form();
     for (const key of KEYS) {
@@ -81,7 +94,9 @@ describe("the form", () => {
   });
 
   it("tells which sections apply on save and which after a restart", () => {
-    const applies = parts(form(), "config-section").map((section) => /applies ([^<]+)</.exec(section.replaceAll("<!-- -->", ""))![1]);
+    const applies = parts(form(), "config-section").map(
+      (section) => /applies ([^<]+)</.exec(section.replaceAll("<!-- -->", ""))![1],
+    );
     expect(SECTIONS.map(({ title }, i) => [title, applies[i]])).toEqual([
       ["Output limits", "on save"],
       ["Guidance", "on save"],
@@ -100,11 +115,24 @@ describe("the form", () => {
   });
 
   it.each([
-    ["a map", new Map([["/heap_mb", "too <small>"], ["", "not an object"], ["/unheard/of", "what"], ["xheap_mb", "odd"]])],
+    [
+      "a map",
+      new Map([
+        ["/heap_mb", "too <small>"],
+        ["", "not an object"],
+        ["/unheard/of", "what"],
+        ["xheap_mb", "odd"],
+      ]),
+    ],
     ["a record", { "/heap_mb": "too <small>", "": "not an object", "/unheard/of": "what", xheap_mb: "odd" }],
   ])("shows errors from %s at their fields, and the others at the end", (_name, errors) => {
     const markup = form({ errors });
-    expect(parts(markup, "field-error").map(textOf)).toEqual(["too <small>", " not an object", "/unheard/of what", "xheap_mb odd"]);
+    expect(parts(markup, "field-error").map(textOf)).toEqual([
+      "too <small>",
+      " not an object",
+      "/unheard/of what",
+      "xheap_mb odd",
+    ]);
     const described = /aria-describedby="([^"]+)"/.exec(control(markup, "heap_mb"))![1]!;
     const error = / id="([^"]+)" role="alert"/.exec(markup)![1]!;
     expect(described.split(" ")).toContain(error);
@@ -113,7 +141,8 @@ describe("the form", () => {
 
   it("draws for every draft and every shape of the optional props", () => {
     for (const value of [null, 7, "x", [], { inject_guidance: "${X}", scratch_root: null, max_runtimes: {} }]) {
-      for (const focusField of [undefined, [], ['"]'], ["heap_mb"], [7] as never]) expect(form({ value, focusField })).toContain("config-form");
+      for (const focusField of [undefined, [], ['"]'], ["heap_mb"], [7] as never])
+        expect(form({ value, focusField })).toContain("config-form");
     }
   });
 });

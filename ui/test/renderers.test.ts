@@ -1,6 +1,18 @@
 import { describe, expect, it } from "vitest";
 import {
-  A, B, answer, denied, failed, fixtures, inChat, message, NEEDLES, randomJson, REGISTER, RUN, TEARDOWN,
+  A,
+  B,
+  answer,
+  denied,
+  failed,
+  fixtures,
+  inChat,
+  message,
+  NEEDLES,
+  randomJson,
+  REGISTER,
+  RUN,
+  TEARDOWN,
 } from "../../tests/ui/fixtures.mjs";
 import setup from "../page";
 import type { FunctionTriggerRenderer, Host } from "../src/host";
@@ -32,7 +44,10 @@ describe("registration", () => {
     };
     const teardown = setup(host);
     expect([...live].sort()).toEqual([
-      "code-runner/page.js#register_function", "code-runner/page.js#run", "code-runner/page.js#teardown", "form code-runner",
+      "code-runner/page.js#register_function",
+      "code-runner/page.js#run",
+      "code-runner/page.js#teardown",
+      "form code-runner",
     ]);
     teardown();
     teardown();
@@ -46,7 +61,14 @@ describe("registration", () => {
   });
 
   it("matches its own id only", () => {
-    for (const id of [...OPS, "code-runner::inject-guidance", "sandbox-code-runner::run", "code-runner::run ", "CODE-RUNNER::RUN", ""]) {
+    for (const id of [
+      ...OPS,
+      "code-runner::inject-guidance",
+      "sandbox-code-runner::run",
+      "code-runner::run ",
+      "CODE-RUNNER::RUN",
+      "",
+    ]) {
       expect(renderers.filter((each) => each.isMatch(id)).map((each) => each.id)).toEqual(
         OPS.includes(id) ? [`code-runner/page.js#${id.slice(13)}`] : [],
       );
@@ -60,8 +82,15 @@ describe.each(OPS)("%s: which card", (op) => {
   const settle = (extra: object) => draw(message(op, input[op], extra));
 
   it("is nothing for a foreign id", () => {
-    const foreign = message("code-runner::inject-guidance", input[op], { output: inChat(good[op]), pendingApproval: true });
-    expect([renderer.tryRender(foreign), renderer.tryRenderRunning(foreign), renderer.tryRenderPreview(foreign)]).toEqual([null, null, null]);
+    const foreign = message("code-runner::inject-guidance", input[op], {
+      output: inChat(good[op]),
+      pendingApproval: true,
+    });
+    expect([
+      renderer.tryRender(foreign),
+      renderer.tryRenderRunning(foreign),
+      renderer.tryRenderPreview(foreign),
+    ]).toEqual([null, null, null]);
   });
 
   it("is nothing from tryRender and tryRenderRunning while the call waits for approval", () => {
@@ -113,22 +142,26 @@ describe.each(OPS)("%s: which card", (op) => {
 });
 
 it("leaves a run without a program at the gate to the raw view", () => {
-  for (const code of [undefined, 7, null]) expect(draw(message(RUN, { code, lang: "node" }, { pendingApproval: true }))).toBeNull();
+  for (const code of [undefined, 7, null])
+    expect(draw(message(RUN, { code, lang: "node" }, { pendingApproval: true }))).toBeNull();
 });
 
 describe("every fixture", () => {
-  it.each(fixtures.map((each) => [`${each.name} ${each.form ? "(trace)" : ""}`, each] as const))("%s", (_name, each) => {
-    const markup = draw(each.message);
-    expect(state(markup)).toBe(each.state);
-    const lower = markup!.toLowerCase();
-    for (const needle of NEEDLES) expect(lower.indexOf(needle)).toBe(-1);
-    expect(tones(markup).includes("alert")).toBe(each.state === "error");
-    expect(markup).not.toMatch(/<(?:script|img|h[1-6]|svg)\b/);
-  });
+  it.each(fixtures.map((each) => [`${each.name} ${each.form ? "(trace)" : ""}`, each] as const))(
+    "%s",
+    (_name, each) => {
+      const markup = draw(each.message);
+      expect(state(markup)).toBe(each.state);
+      const lower = markup!.toLowerCase();
+      for (const needle of NEEDLES) expect(lower.indexOf(needle)).toBe(-1);
+      expect(tones(markup).includes("alert")).toBe(each.state === "error");
+      expect(markup).not.toMatch(/<(?:script|img|h[1-6]|svg)\b/);
+    },
+  );
 
   it("shows the same text in the chat and in the trace view", () => {
     for (const trace of fixtures.filter((each) => each.form)) {
-      const chat = fixtures.find((each) => each.name === trace.name && !(each.form))!;
+      const chat = fixtures.find((each) => each.name === trace.name && !each.form)!;
       expect(textOf(draw(trace.message)), trace.name).toBe(textOf(draw(chat.message)));
     }
   });
@@ -138,7 +171,11 @@ it("draws or declines thousands of generated payloads without throwing or leakin
   let drawn = 0;
   for (let seed = 1; seed <= 3000; seed++) {
     const op = OPS[seed % 3]!;
-    const generated = message(op, randomJson(seed), { output: randomJson(seed + 10_000), running: seed % 7 === 0, pendingApproval: seed % 11 === 0 });
+    const generated = message(op, randomJson(seed), {
+      output: randomJson(seed + 10_000),
+      running: seed % 7 === 0,
+      pendingApproval: seed % 11 === 0,
+    });
     const markup = draw(generated);
     if (markup === null) continue;
     drawn++;
@@ -148,7 +185,11 @@ it("draws or declines thousands of generated payloads without throwing or leakin
 });
 
 it("is cheap to ask: a renderer does no work on the text of a payload", () => {
-  const big = message(RUN, { code: `${A} `.repeat(200_000), lang: "node" }, { output: inChat(answer({ stdout: `${B} `.repeat(130_000) })) });
+  const big = message(
+    RUN,
+    { code: `${A} `.repeat(200_000), lang: "node" },
+    { output: inChat(answer({ stdout: `${B} `.repeat(130_000) })) },
+  );
   const start = performance.now();
   for (let i = 0; i < 1000; i++) nodeFor(big);
   expect(performance.now() - start).toBeLessThan(200);

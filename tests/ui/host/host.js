@@ -22,12 +22,15 @@ function register(kind, map, id, thing) {
   };
 }
 
-const untouchable = new Proxy({}, {
-  get() {
-    log.busTouched = true;
-    throw new Error("the bus is not for cards");
+const untouchable = new Proxy(
+  {},
+  {
+    get() {
+      log.busTouched = true;
+      throw new Error("the bus is not for cards");
+    },
   },
-});
+);
 
 function freshHost(removers) {
   const keep = (remove) => (removers.push(remove), remove);
@@ -59,7 +62,12 @@ async function load(version) {
 function loadStyle(version) {
   return new Promise((resolve, reject) => {
     const link = document.createElement("link");
-    Object.assign(link, { rel: "stylesheet", href: `ui/code-runner/styles.css?v=${version}`, onload: resolve, onerror: reject });
+    Object.assign(link, {
+      rel: "stylesheet",
+      href: `ui/code-runner/styles.css?v=${version}`,
+      onload: resolve,
+      onerror: reject,
+    });
     document.head.append(link);
   });
 }
@@ -77,7 +85,11 @@ class Boundary extends Component {
 const root = createRoot(document.getElementById("stage"));
 
 function mount(node) {
-  const scoped = h("div", { "data-iii-ui": SCOPE, style: { display: "contents" } }, h(Boundary, { key: serial++ }, node));
+  const scoped = h(
+    "div",
+    { "data-iii-ui": SCOPE, style: { display: "contents" } },
+    h(Boundary, { key: serial++ }, node),
+  );
   flushSync(() => root.render(h(StrictMode, null, scoped)));
 }
 let serial = 0;
@@ -120,7 +132,12 @@ function raw(message) {
   const pane = (label, value) => {
     const text = redacted(message, value);
     const copy = () => navigator.clipboard.writeText(text);
-    return h("section", { key: label }, h("button", { type: "button", onClick: copy }, `copy ${label}`), h("pre", { className: "pane" }, text));
+    return h(
+      "section",
+      { key: label },
+      h("button", { type: "button", onClick: copy }, `copy ${label}`),
+      h("pre", { className: "pane" }, text),
+    );
   };
   mount([pane("request", message.input), pane("response", message.output)]);
 }
@@ -144,9 +161,27 @@ function renderForm(props) {
     form.draft = next;
     renderForm(props);
   };
-  const node = h(log.forms.get("code-runner"), { id: "code-runner", schema: null, ...props, value: form.draft, onChange });
+  const node = h(log.forms.get("code-runner"), {
+    id: "code-runner",
+    schema: null,
+    ...props,
+    value: form.draft,
+    onChange,
+  });
   const scoped = h("div", { "data-iii-ui": SCOPE, style: { display: "contents" } }, h(Boundary, { key: "form" }, node));
   flushSync(() => root.render(h(StrictMode, null, scoped)));
 }
 
-globalThis.standin = { log, form, load, unload, loadStyle, show, gallery, raw, naive, showForm, clear: () => mount(null) };
+globalThis.standin = {
+  log,
+  form,
+  load,
+  unload,
+  loadStyle,
+  show,
+  gallery,
+  raw,
+  naive,
+  showForm,
+  clear: () => mount(null),
+};

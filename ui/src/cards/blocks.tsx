@@ -96,7 +96,8 @@ export function Stream(props: { name: StreamName; value: Json; known: KnownIds }
         text={text}
         limit={STREAM}
         missing={(visible) =>
-          cut && !visible.includes(cut[0]) && <span data-cr-tone="warn">truncated: was ~{cut[1]} KB, middle omitted</span>
+          cut &&
+          !visible.includes(cut[0]) && <span data-cr-tone="warn">truncated: was ~{cut[1]} KB, middle omitted</span>
         }
       >
         {preformatted}
@@ -124,7 +125,9 @@ export function Source(props: {
     <div className="cr-part" data-cr="source">
       <Block
         label={props.excerpt ? "source (excerpt)" : "source"}
-        aside={language !== "text" && <span className="cr-aside">{props.guessed ? `${language}, a guess` : language}</span>}
+        aside={
+          language !== "text" && <span className="cr-aside">{props.guessed ? `${language}, a guess` : language}</span>
+        }
         text={text}
         limit={SOURCE}
         excerpt={props.excerpt}
@@ -145,7 +148,10 @@ const OMITTED = /^<omitted: result was ~[^]*>$/;
 export function Result(props: { value: Json; known: KnownIds; children?: ReactNode }) {
   const { value, known } = props;
   const marker = typeof value === "string" && OMITTED.test(value);
-  const text = useMemo(() => (marker ? showable(value as string, known) : pretty(value, known)), [value, known, marker]);
+  const text = useMemo(
+    () => (marker ? showable(value as string, known) : pretty(value, known)),
+    [value, known, marker],
+  );
   return (
     <div className="cr-part" data-cr="result" data-cr-tone={marker ? "warn" : "quiet"}>
       {marker ? (

@@ -18,13 +18,19 @@ export function Card(props: { op: Op; state: State; chips?: ReactNode; children:
   const { op, state } = props;
   const word = STATE_WORD[state];
   return (
-    <div className="cr-card" data-cr="card" data-cr-op={op} data-cr-state={state} role="group" aria-label={`code-runner ${op}`}>
+    <div
+      className="cr-card"
+      data-cr="card"
+      data-cr-op={op}
+      data-cr-state={state}
+      role="group"
+      aria-label={`code-runner ${op}`}
+    >
       <div className="cr-head">
         <span className="cr-op" data-cr="op">
           {op}
         </span>{" "}
-        {word && <span className="cr-state">{word}</span>} {props.chips}{" "}
-        <span className="cr-by">code-runner</span>
+        {word && <span className="cr-state">{word}</span>} {props.chips} <span className="cr-by">code-runner</span>
       </div>
       <div className="cr-body">{props.children}</div>
     </div>

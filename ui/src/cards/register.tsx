@@ -132,7 +132,9 @@ function Notes(props: { input: Members; output?: Members; known: KnownIds }) {
           <code>{showable(answered, known)}</code>.
         </Note>
       )}
-      {TEXT_FIELDS.filter((field) => !["string", "undefined"].includes(typeof input[field]) && input[field] !== null).map((field) => (
+      {TEXT_FIELDS.filter(
+        (field) => !["string", "undefined"].includes(typeof input[field]) && input[field] !== null,
+      ).map((field) => (
         <Note tone="warn" key={field}>
           <code>{field}</code> is {typeName(input[field])}, not text.
         </Note>
@@ -156,11 +158,7 @@ const ADVICE: Record<Lang | "unknown", ReactNode> = {
       refused, not the first call.
     </>
   ),
-  node: (
-    <>
-      The worker evaluates the source and then looks for {HANDLER}; without one this registration is refused.
-    </>
-  ),
+  node: <>The worker evaluates the source and then looks for {HANDLER}; without one this registration is refused.</>,
   unknown: <>The worker looks for a {HANDLER} that the source defines.</>,
 };
 
@@ -168,7 +166,11 @@ function HandlerSource(props: { state: State; input: Members; known: KnownIds })
   const { state, input } = props;
   const source = text(input.source);
   if (!source?.trim()) {
-    return <Note tone="warn">{source ? "The source is only white space." : "The source is missing or empty."} The worker refuses that.</Note>;
+    return (
+      <Note tone="warn">
+        {source ? "The source is only white space." : "The source is missing or empty."} The worker refuses that.
+      </Note>
+    );
   }
   const lang = langOf(input.lang);
   const guess = lang ? undefined : guessLang(source);

@@ -21,7 +21,8 @@ export function RunChips(props: Omit<RunProps, "known">) {
   const timeout = number(input.timeout_ms);
   return (
     <>
-      {id && <RuntimeChip id={id} />} <Origin state={props.state} reused={asked !== undefined} keep={keep} owned={id !== undefined} />{" "}
+      {id && <RuntimeChip id={id} />}{" "}
+      <Origin state={props.state} reused={asked !== undefined} keep={keep} owned={id !== undefined} />{" "}
       <LangChip lang={langOf(input.lang)} /> {timeout !== undefined && <Chip>timeout {timeout} ms</Chip>}
     </>
   );
@@ -29,12 +30,17 @@ export function RunChips(props: Omit<RunProps, "known">) {
 
 function Origin(props: { state: State; reused: boolean; keep: boolean; owned: boolean }) {
   if (props.reused) {
-    return <Chip why="The request named a runtime that already existed, with its globals and files.">reused runtime</Chip>;
+    return (
+      <Chip why="The request named a runtime that already existed, with its globals and files.">reused runtime</Chip>
+    );
   }
   if (!props.keep) return <Chip why="The runtime exists for this call only.">one-shot</Chip>;
   if (props.owned) {
     return (
-      <Chip tone="warn" why="The runtime outlives this call. The caller owns it until a teardown or the idle limit ends it.">
+      <Chip
+        tone="warn"
+        why="The runtime outlives this call. The caller owns it until a teardown or the idle limit ends it."
+      >
         kept
       </Chip>
     );

@@ -19,7 +19,8 @@ export function TeardownCard(props: { state: State; input: Json; output?: Member
       {state === "pending" && <Preview target={target} />}
       {target.namespace && (
         <p className="cr-line" data-cr="namespace">
-          <span className="cr-key">namespace</span> <code className="cr-strong">{showable(target.namespace, known)}</code>
+          <span className="cr-key">namespace</span>{" "}
+          <code className="cr-strong">{showable(target.namespace, known)}</code>
         </p>
       )}
       {output && <Gone ids={output.unregistered} known={known} />}
@@ -43,8 +44,8 @@ function Preview(props: { target: Target }) {
   if (props.target.namespace) {
     return (
       <Note>
-        If approved, every runtime behind this namespace is destroyed and every function it registered stops resolving. A
-        pinned Python interpreter is reclaimed as well.
+        If approved, every runtime behind this namespace is destroyed and every function it registered stops resolving.
+        A pinned Python interpreter is reclaimed as well.
       </Note>
     );
   }
@@ -81,7 +82,11 @@ function Gone(props: { ids: Json; known: KnownIds }) {
       <ul className="cr-list cr-scroll" id={listId} aria-label="functions that stopped resolving" tabIndex={0}>
         {shown.map((id, index) => (
           <li key={index}>
-            {typeof id === "string" ? <del>{showable(id, known)}</del> : `entry ${index + 1}: ${typeName(id)}, not an id`}
+            {typeof id === "string" ? (
+              <del>{showable(id, known)}</del>
+            ) : (
+              `entry ${index + 1}: ${typeName(id)}, not an id`
+            )}
           </li>
         ))}
       </ul>

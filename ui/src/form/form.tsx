@@ -102,7 +102,9 @@ function FieldView(props: SectionProps & { field: Field }) {
       ) : (
         <>
           {label}
-          {field.kind === "number" ? <NumberInput {...control} unit={field.unit} fallback={DEFAULTS[field.key]} /> : null}
+          {field.kind === "number" ? (
+            <NumberInput {...control} unit={field.unit} fallback={DEFAULTS[field.key]} />
+          ) : null}
           {field.kind === "text" ? <TextInput {...control} placeholder={field.placeholder} /> : null}
         </>
       )}
