@@ -1,5 +1,6 @@
 #include "guest/zygote.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -17,12 +18,16 @@
 #include "guest/layers.h"
 #include "guest/root.h"
 
+#define INHERITED_MAX 128
+
 struct zygote {
   const struct cr_zygote_options *options;
   struct cr_seal *seal;
   uint32_t layers;
   uint64_t base_data;
   int children;  // signalfd(2) for SIGCHLD
+  int inherited[INHERITED_MAX];
+  int inherited_count;
   sigset_t mask;
 };
 
@@ -58,11 +63,30 @@ static _Noreturn void give_up(const char *what) {
   _exit(125);
 }
 
+// What the engine has open. A fork would share these pipes and event counters with the zygote and with all other forks.
+static void note_descriptors(struct zygote *zygote) {
+  DIR *open_now = opendir("/proc/self/fd");
+  for (struct dirent *entry; open_now && (entry = readdir(open_now));) {
+    int descriptor = (int)strtol(entry->d_name, NULL, 10);
+    if (descriptor <= CR_ZYGOTE_CONTROL || descriptor == dirfd(open_now)) continue;
+    if (zygote->inherited_count == INHERITED_MAX) _exit(125);
+    zygote->inherited[zygote->inherited_count++] = descriptor;
+  }
+  if (open_now) closedir(open_now);
+}
+
+// Each becomes /dev/null, under the same number: the engine may close it, or replace it by one of its own.
+static void blind_descriptors(const struct zygote *zygote) {
+  for (int i = 0; i < zygote->inherited_count; i++)
+    if (dup2(STDIN_FILENO, zygote->inherited[i]) < 0) give_up("dup2");
+}
+
 // In the fork. `given`: stream, stdout, stderr, scratch.
 static void become_runtime(struct zygote *zygote, const struct cr_control *request, const int *given,
                            struct cr_runtime *runtime) {
   close(CR_ZYGOTE_CONTROL);
   close(zygote->children);
+  blind_descriptors(zygote);
   if (dup2(given[1], STDOUT_FILENO) < 0 || dup2(given[2], STDERR_FILENO) < 0) give_up("dup2");
   close(given[1]);
   close(given[2]);
@@ -128,6 +152,7 @@ static struct zygote prepare(const struct cr_zygote_options *options) {
   struct zygote zygote = {.options = options, .seal = cr_seal_prepare(options->policy)};
   if (!zygote.seal) _exit(125);
   zygote.base_data = data_in_use();
+  note_descriptors(&zygote);
   zygote.layers = cr_layers_taken() | cr_seal_layers(zygote.seal);
   if ((zygote.layers & CR_LAYER_MOUNT_NS) && !cr_root_empty()) zygote.layers |= CR_LAYER_EMPTY_ROOT;
   int probe = cr_root_scratch(4096, 1, 0);

@@ -38,10 +38,9 @@ static int speaks_of_memory(const struct cr_capture *errors) {
 
 enum cr_cause cr_death_cause(enum cr_lang lang, const struct cr_end *end, const struct cr_capture *errors) {
   if (!end->parked) return CR_CAUSE_REFUSED;
-  if (end->expelled) return CR_CAUSE_CRASH;
-  if (!end->known) return CR_CAUSE_KILLED;
+  if (!end->known) return end->expelled ? CR_CAUSE_CRASH : CR_CAUSE_KILLED;
   if (WIFEXITED(end->status)) return CR_CAUSE_EXIT;
-  if (WTERMSIG(end->status) == SIGKILL) return CR_CAUSE_KILLED;
+  if (WTERMSIG(end->status) == SIGKILL) return end->expelled ? CR_CAUSE_CRASH : CR_CAUSE_KILLED;
   if (lang == CR_NODE && speaks_of_memory(errors)) return CR_CAUSE_MEMORY;
   return CR_CAUSE_CRASH;
 }

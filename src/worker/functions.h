@@ -8,3 +8,4 @@ typedef void cr_function(struct cr_worker *worker, yyjson_val *payload, cr_reply
 
 cr_function cr_function_run;
 cr_function cr_function_teardown;
+cr_function cr_function_register;

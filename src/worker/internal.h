@@ -7,6 +7,9 @@
 #include "worker/tombstones.h"
 #include "worker/worker.h"
 
+struct cr_bus;
+struct cr_namespace;
+struct cr_published;
 struct cr_runtime;
 
 struct cr_worker {
@@ -23,6 +26,9 @@ struct cr_worker {
   struct cr_runtime *runtimes;  // addressable by id, hashed
   struct cr_list all;           // every runtime, one-shots too
   uint64_t slots_used;
+  struct cr_published *published;   // by id
+  struct cr_namespace *namespaces;  // by name
+  struct cr_bus *bus;               // NULL: none
   struct cr_tombstones tombstones;
   uv_timer_t sweep;
   uv_timer_t watch;

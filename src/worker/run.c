@@ -92,7 +92,7 @@ static struct cr_runtime *fresh(struct cr_worker *worker, const struct request *
   }
   if (memory > CR_PYTHON_MEMORY_MAX_MB) memory = CR_PYTHON_MEMORY_MAX_MB;
   if (memory == CR_PYTHON_MEMORY_DEFAULT_MB) memory = 0;
-  return cr_runtime_create(worker, lang, request->keep ? CR_KEPT : CR_ONE_SHOT, memory, err);
+  return cr_runtime_create(worker, lang, request->keep ? CR_KEPT : CR_ONE_SHOT, NULL, memory, err);
 }
 
 // What a limit ended is an error, even where the process lived to tell (decisions 5, 6).

@@ -9,10 +9,13 @@
 #include "base/id.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "worker/bindings.h"
 #include "worker/calls.h"
 #include "worker/death.h"
 #include "worker/internal.h"
 #include "worker/memory.h"
+#include "worker/namespaces.h"
+#include "worker/published.h"
 #include "worker/watch.h"
 
 #define BACKGROUND_MAX (256u << 10)
@@ -57,16 +60,18 @@ static void fail(struct cr_turn *turn, const char *code, const char *text, int g
 
 static void send_setup(struct cr_runtime *runtime) {
   const struct cr_config *config = &runtime->worker->config;
-  char prefix[CR_RUNTIME_ID_SIZE + 32] = "";
-  if (runtime->lang == CR_NODE && runtime->life != CR_NAMESPACE)
-    (void)!snprintf(prefix, sizeof prefix, "code-runner::%s::", runtime->id);
   struct cr_frame_writer writer = cr_frame_begin(cr_instance_outgoing(runtime->instance), CR_FRAME_SETUP, 0, 0);
-  cr_frame_text(&writer, prefix);
+  cr_frame_text(&writer, runtime->prefix);
   cr_frame_number(&writer, (int64_t)config->default_timeout_ms);
   cr_frame_number(&writer, (int64_t)config->max_timeout_ms);
   cr_frame_number(&writer, (int64_t)(config->scratch_mb << 20));
   cr_frame_number(&writer, (int64_t)config->scratch_files);
   (void)cr_frame_end(&writer);
+}
+
+static char *prefix_of(enum cr_lang lang, const char *name, const char *id) {
+  if (name) return cr_strdup(name);
+  return lang == CR_NODE ? cr_format("code-runner::%s::", id) : cr_strdup("");
 }
 
 static void attach(struct cr_runtime *runtime, struct cr_instance *instance) {
@@ -77,14 +82,13 @@ static void attach(struct cr_runtime *runtime, struct cr_instance *instance) {
 }
 
 static void ensure_instance(struct cr_runtime *runtime) {
-  if (runtime->instance) return;
   uint64_t bytes = runtime->memory_mb ? cr_memory_python(runtime->memory_mb) : 0;
   struct cr_scratch *scratch = runtime->scratch.fd >= 0 ? &runtime->scratch : NULL;
   attach(runtime, cr_zygote_fork(runtime->worker->zygotes[runtime->lang], bytes, scratch));
 }
 
-struct cr_runtime *cr_runtime_create(struct cr_worker *worker, enum cr_lang lang, enum cr_life life, uint64_t memory_mb,
-                                     struct cr_error *err) {
+struct cr_runtime *cr_runtime_create(struct cr_worker *worker, enum cr_lang lang, enum cr_life life, const char *name,
+                                     uint64_t memory_mb, struct cr_error *err) {
   struct cr_zygote *zygote = worker->zygotes[lang];
   if (!zygote || cr_zygote_state(zygote) == CR_ZYGOTE_BROKEN) {
     cr_error_set(err, CR_ENGINE, "%s engine failed to start%s%s", cr_lang_name(lang), zygote ? ": " : "",
@@ -106,7 +110,10 @@ struct cr_runtime *cr_runtime_create(struct cr_worker *worker, enum cr_lang lang
                                  .last_activity = uv_now(worker->loop)};
   memcpy(runtime->id, "rt-", 3);
   cr_uuid(runtime->id + 3);
+  runtime->prefix = prefix_of(lang, name, runtime->id);
   cr_list_init(&runtime->turns);
+  cr_list_init(&runtime->published);
+  cr_list_init(&runtime->calls);
   cr_list_append(&worker->all, &runtime->link);
   if (life == CR_KEPT) {
     HASH_ADD_STR(worker->runtimes, id, runtime);
@@ -213,7 +220,6 @@ static void start_deadline(struct cr_turn *turn) {
 }
 
 static void start_turn(struct cr_runtime *runtime, struct cr_turn *turn) {
-  ensure_instance(runtime);
   turn->running = 1;
   turn->id = ++runtime->next_turn;
   if (turn->kind == CR_FRAME_RUN) runtime->background = 0;
@@ -230,7 +236,15 @@ static void start_turn(struct cr_runtime *runtime, struct cr_turn *turn) {
   }
 }
 
+// A python runtime that lost its interpreter gets another, which has to learn the published functions first.
+static void ensure_ready(struct cr_runtime *runtime) {
+  if (runtime->instance || cr_list_empty(&runtime->turns)) return;
+  ensure_instance(runtime);
+  if (runtime->life == CR_NAMESPACE) cr_published_replay(runtime);
+}
+
 static void pump(struct cr_runtime *runtime) {
+  ensure_ready(runtime);
   for (struct cr_list *at = runtime->turns.next, *next; at != &runtime->turns; at = next) {
     next = at->next;
     struct cr_turn *turn = turn_at(at);
@@ -244,6 +258,24 @@ void cr_runtime_submit(struct cr_turn *turn) {
   runtime->last_activity = uv_now(runtime->worker->loop);
   cr_list_append(&runtime->turns, &turn->link);
   pump(runtime);
+}
+
+void cr_runtime_submit_first(struct cr_turn *turn) {
+  struct cr_list *first = turn->runtime->turns.next;
+  cr_list_append(first, &turn->link);
+}
+
+void cr_turn_refuse(struct cr_turn *turn, const char *code, const char *text) { fail(turn, code, text, 0); }
+
+struct cr_turn *cr_turn_define(struct cr_runtime *runtime, const char *id, const char *source, size_t length) {
+  uint64_t budget = cr_config_budget(&runtime->worker->config, 0);
+  struct cr_turn *turn = cr_turn_create(runtime, CR_FRAME_DEFINE, budget);
+  struct cr_frame_writer writer = cr_frame_begin(&turn->frame, CR_FRAME_DEFINE, 0, 0);
+  cr_frame_text(&writer, id);
+  cr_frame_bytes(&writer, source, length);
+  cr_frame_number(&writer, (int64_t)budget);
+  if (cr_frame_end(&writer)) cr_out_of_memory();
+  return turn;
 }
 
 static struct cr_turn *running_turn(struct cr_runtime *runtime, uint32_t id) {
@@ -330,14 +362,16 @@ static void on_ended(void *of, const struct cr_end *end) {
   struct cr_runtime *runtime = of;
   struct cr_turn *run = current_run(runtime);
   enum cr_cause cause = cr_death_cause(runtime->lang, end, run ? run->streams[1] : NULL);
-  after_death(runtime, cause, end->expelled ? SIGKILL : end->status, NULL);
+  after_death(runtime, cause, end->known ? end->status : SIGKILL, NULL);
 }
 
 static const struct cr_instance_events instance_events = {
     .live = on_live, .frame = on_frame, .output = on_output, .ended = on_ended};
 
 static void on_runtime_closed(uv_handle_t *handle) {
-  free(handle->data);
+  struct cr_runtime *runtime = handle->data;
+  free(runtime->prefix);
+  free(runtime);
   free(handle);
 }
 
@@ -355,6 +389,10 @@ void cr_runtime_destroy(struct cr_runtime *runtime, const char *code, const char
   if (!runtime->worker) return;
   forget_name(runtime);
   cr_list_remove(&runtime->link);
+  char **ids = runtime->gone ? cr_published_ids(runtime) : NULL;
+  cr_published_drop(runtime);
+  cr_bindings_drop(runtime);
+  cr_namespace_forget(runtime);
   cr_calls_drop(runtime);
   cr_instance_free(runtime->instance);
   runtime->instance = NULL;
@@ -368,7 +406,8 @@ void cr_runtime_destroy(struct cr_runtime *runtime, const char *code, const char
   }
   release(runtime);
   while (!cr_list_empty(&left)) fail(turn_at(left.next), code, text, 1);
-  if (runtime->gone) runtime->gone(runtime->gone_of);
+  if (runtime->gone) runtime->gone(runtime->gone_of, ids);
+  cr_published_ids_free(ids);
 }
 
 void cr_runtime_expire(struct cr_runtime *runtime) {
@@ -384,7 +423,7 @@ static void retire_when_idle(struct cr_runtime *runtime) {
   cr_runtime_destroy(runtime, CR_RUNTIME_NOT_FOUND, "the runtime was torn down");
 }
 
-void cr_runtime_retire(struct cr_runtime *runtime, void (*gone)(void *of), void *of) {
+void cr_runtime_retire(struct cr_runtime *runtime, void (*gone)(void *of, char **unregistered), void *of) {
   forget_name(runtime);
   runtime->gone = gone;
   runtime->gone_of = of;

@@ -28,11 +28,15 @@ struct cr_runtime {
   int live;                      // the instance has been forked
   struct cr_list turns;          // running and waiting, in order of arrival
   uint32_t next_turn;
-  uint64_t last_activity;  // uv_now
-  int named;               // in the table of ids
-  size_t background;       // bytes of output logged since the last run
-  uint64_t pinged_at;      // uv_now of a PING without an answer, or 0
-  void (*gone)(void *of);  // being torn down
+  uint64_t last_activity;        // uv_now
+  int named;                     // in the table of ids
+  size_t background;             // bytes of output logged since the last run
+  struct cr_list published;      // functions on the bus (worker/published.h)
+  struct cr_bindings *bindings;  // triggers and trigger types of a node guest (worker/bindings.h), or NULL
+  struct cr_list calls;          // bus calls of the guest in flight (worker/calls.c)
+  char *prefix;                  // what the guest may register under, or ""
+  uint64_t pinged_at;            // uv_now of a PING without an answer, or 0
+  void (*gone)(void *of, char **unregistered);  // being torn down
   void *gone_of;
 };
 
@@ -73,19 +77,26 @@ char *cr_runtime_disk_text(const struct cr_runtime *runtime);
 void cr_runtime_over_disk(struct cr_runtime *runtime);
 
 // Takes a slot. NULL and CR_CAPACITY when there is none, CR_ENGINE when the language is not to be had.
-struct cr_runtime *cr_runtime_create(struct cr_worker *worker, enum cr_lang lang, enum cr_life life, uint64_t memory_mb,
-                                     struct cr_error *err);
+// `name`: the canonical namespace of a CR_NAMESPACE runtime, else NULL.
+struct cr_runtime *cr_runtime_create(struct cr_worker *worker, enum cr_lang lang, enum cr_life life, const char *name,
+                                     uint64_t memory_mb, struct cr_error *err);
 // By id; `err` is CR_RUNTIME_NOT_FOUND or CR_EXPIRED. Ids of one-shots are never found.
 struct cr_runtime *cr_runtime_find(struct cr_worker *worker, const char *id, struct cr_error *err);
 
 // A turn to fill (`frame`, `streams`, `finished`, `of`) and submit.
 struct cr_turn *cr_turn_create(struct cr_runtime *runtime, enum cr_frame_type kind, uint64_t budget_ms);
 void cr_runtime_submit(struct cr_turn *turn);
+// Before everything that waits.
+void cr_runtime_submit_first(struct cr_turn *turn);
+// Instead of submitting it: it is answered so.
+void cr_turn_refuse(struct cr_turn *turn, const char *code, const char *text);
+// A DEFINE turn with the default budget, its frame filled.
+struct cr_turn *cr_turn_define(struct cr_runtime *runtime, const char *id, const char *source, size_t length);
 int cr_runtime_busy(const struct cr_runtime *runtime);
 
 // Teardown: from now on the id is not found, and what waits is answered so; `gone` is called when the turns that run
-// have ended and everything of the runtime is gone.
-void cr_runtime_retire(struct cr_runtime *runtime, void (*gone)(void *of), void *of);
+// have ended and everything of the runtime is gone, with the ids that were published, sorted (valid during the call).
+void cr_runtime_retire(struct cr_runtime *runtime, void (*gone)(void *of, char **unregistered), void *of);
 // Kills it and frees it with its files and its slot. Turns that are left are answered with `code` and `text`.
 void cr_runtime_destroy(struct cr_runtime *runtime, const char *code, const char *text);
 // As cr_runtime_destroy, and the id is remembered as expired.

@@ -10,6 +10,7 @@
 #include "worker/engines.h"
 #include "worker/functions.h"
 #include "worker/internal.h"
+#include "worker/published.h"
 #include "worker/runtime.h"
 #include "worker/watch.h"
 
@@ -21,7 +22,18 @@ static const struct {
 } functions[] = {
     {"code-runner::run", cr_function_run},
     {"code-runner::teardown", cr_function_teardown},
+    {"code-runner::register_function", cr_function_register},
 };
+
+int cr_worker_owns(const char *function_id) {
+  static const char *const others[] = {"code-runner::inject-guidance", "code-runner::ui-content",
+                                       "code-runner::on-config-change", "code-runner::configuration-id"};
+  for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+    if (!strcmp(functions[i].id, function_id)) return 1;
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    if (!strcmp(others[i], function_id)) return 1;
+  return 0;
+}
 
 const char *cr_lang_name(enum cr_lang lang) { return lang == CR_NODE ? "node" : "python"; }
 
@@ -114,6 +126,11 @@ void cr_worker_call(struct cr_worker *worker, const char *function_id, const cha
   cr_function *function = NULL;
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
     if (!strcmp(functions[i].id, function_id)) function = functions[i].function;
+  struct cr_published *published = function ? NULL : cr_published_find(worker, function_id);
+  if (published && published->live) {
+    cr_published_call(published, payload, length, reply, of);
+    return;
+  }
   if (!function) {
     cr_error_set(&err, "function_not_found", "Function %.128s not found", function_id);
     reply_failed(reply, of, &err);

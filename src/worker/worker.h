@@ -40,4 +40,6 @@ void cr_worker_call(struct cr_worker *worker, const char *function_id, const cha
 void cr_worker_listen(struct cr_worker *worker, cr_worker_listener *listener, void *of);
 
 struct cr_zygote *cr_worker_zygote(struct cr_worker *worker, enum cr_lang lang);
+// Whether it is an id of the worker's own functions.
+int cr_worker_owns(const char *function_id);
 const char *cr_lang_name(enum cr_lang lang);
