@@ -181,11 +181,17 @@ describe("style", () => {
       await page.setViewportSize({ width: 320, height: 700 });
       const overflow = () =>
         page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      const sideways = () =>
+        page.evaluate(
+          () =>
+            [...document.querySelectorAll(".cr-scroll")].filter((each) => each.scrollWidth > each.clientWidth).length,
+        );
       for (const { name, message } of fixtures) {
         await show(page, message);
         assert.equal(await overflow(), 0, name);
         for (const toggle of await part(page, "toggle").all()) await toggle.click();
         assert.equal(await overflow(), 0, `${name}, expanded`);
+        assert.equal(await sideways(), 0, `${name}, blocks`);
       }
       await page.evaluate(() =>
         standin.showForm({

@@ -16,6 +16,7 @@ const served = await serveHost(fromDist);
 const browser = await openBrowser();
 try {
   const { page } = await openHost(browser.context, served.origin);
+  await page.evaluate(() => document.getElementById("outside").remove());
   const shoot = (name, theme) => page.screenshot({ path: `${OUT}${name}-${theme}.png`, fullPage: true });
   for (const theme of ["light", "dark"]) {
     await page.evaluate((name) => (document.documentElement.dataset.theme = name), theme);
