@@ -13,6 +13,8 @@ static const struct {
     {"serve", cr_cli_serve, "the worker"},
     {"run", cr_cli_run, "one run, like a program"},
     {"doctor", cr_cli_doctor, "what works on this machine"},
+    {"trigger", cr_cli_trigger, "calls a function on the bus"},
+    {"engine", cr_cli_engine, "the embedded engine alone"},
     {"bench", cr_cli_bench, "times runs inside the worker"},
 };
 #define COMMANDS (sizeof commands / sizeof *commands)

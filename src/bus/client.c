@@ -18,7 +18,8 @@ static void connect_now(struct cr_bus *bus);
 static void try_finish(struct cr_bus *bus);
 
 // min(1 s * 2^attempts, 30 s), +-30 % (spec 3.4).
-static uint64_t retry_delay(unsigned attempts) {
+static uint64_t retry_delay(const struct cr_bus *bus, unsigned attempts) {
+  if (bus->retry_ms) return bus->retry_ms;
   uint64_t delay = attempts < 5 ? (uint64_t)RETRY_FIRST_MS << attempts : RETRY_MOST_MS;
   uint32_t random = 0;
   if (getrandom(&random, sizeof random, 0) != sizeof random) random = 0;
@@ -51,7 +52,7 @@ static void on_closed(struct cr_conn *conn, const char *why) {
     return;
   }
   int failed = bus->state == CR_BUS_FAILED;
-  if (!failed) cr_alarm_set(bus->alarms, &bus->retry, retry_delay(bus->attempts++));
+  if (!failed) cr_alarm_set(bus->alarms, &bus->retry, retry_delay(bus, bus->attempts++));
   cr_bus_lost(bus, why);
 }
 
@@ -133,6 +134,7 @@ struct cr_bus *cr_bus_create(uv_loop_t *loop, const struct cr_bus_options *optio
   struct cr_bus *bus = cr_bus_create_detached(loop, options, events, of, &link);
   bus->link.of = bus;
   bus->url = url;
+  bus->retry_ms = options->retry_ms;
   cr_alarm_set(bus->alarms, &bus->retry, 0);
   return bus;
 }

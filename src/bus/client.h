@@ -36,6 +36,7 @@ struct cr_bus_options {
   const char *name_space;   // of this worker; NULL: none is sent
   const char *version;      // NULL: this program's
   const char *description;  // NULL: none
+  uint32_t retry_ms;        // between attempts to connect; 0: 1 s, doubled up to 30 s, +-30 % (spec 3.4)
 };
 
 struct cr_bus_conflict {
@@ -65,6 +66,7 @@ struct cr_bus *cr_bus_create(uv_loop_t *loop, const struct cr_bus_options *optio
 void cr_bus_close(struct cr_bus *bus, void (*closed)(void *of), void *of);
 
 enum cr_bus_state cr_bus_state(const struct cr_bus *bus);
+uv_loop_t *cr_bus_loop(const struct cr_bus *bus);
 // Id the engine gave at the last connect, "" before.
 const char *cr_bus_worker_id(const struct cr_bus *bus);
 // Bytes that wait to be sent, queued calls included: what to hold producers back by.

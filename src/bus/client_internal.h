@@ -84,6 +84,7 @@ struct cr_bus {
   struct cr_url url;
   struct cr_conn *conn;
   unsigned attempts;
+  uint32_t retry_ms;
   struct cr_alarm retry, heartbeat, finish;
   int closing;
   void (*closed)(void *of);

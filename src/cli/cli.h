@@ -9,6 +9,8 @@ int cr_cli_serve(int argc, char **argv);
 int cr_cli_run(int argc, char **argv);
 int cr_cli_doctor(int argc, char **argv);
 int cr_cli_bench(int argc, char **argv);
+int cr_cli_trigger(int argc, char **argv);
+int cr_cli_engine(int argc, char **argv);
 
 // What serve, run and doctor have in common: settings from options. Owned: cr_cli_settings_free.
 struct cr_cli_settings {
