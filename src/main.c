@@ -12,6 +12,8 @@ static const struct {
 } commands[] = {
     {"serve", cr_cli_serve, "the worker"},
     {"run", cr_cli_run, "one run, like a program"},
+    {"trigger", cr_cli_trigger, "calls a function on a bus"},
+    {"engine", cr_cli_engine, "a bus alone"},
     {"doctor", cr_cli_doctor, "what works on this machine"},
     {"trigger", cr_cli_trigger, "calls a function on the bus"},
     {"engine", cr_cli_engine, "the embedded engine alone"},
@@ -37,6 +39,8 @@ int main(int argc, char **argv) {
   }
   for (size_t i = 0; argc > 1 && i < COMMANDS; i++)
     if (!strcmp(commands[i].name, argv[1])) return commands[i].run(argc - 1, argv + 1);
+  // Options without a command are those of serve.
+  if (argc == 1 || (argv[1][0] == '-' && argv[1][1] == '-')) return cr_cli_serve(argc, argv);
   print_usage(stderr);
   return CR_EXIT_USAGE;
 }

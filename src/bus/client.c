@@ -185,6 +185,8 @@ enum cr_bus_state cr_bus_state(const struct cr_bus *bus) { return bus->state; }
 
 const char *cr_bus_worker_id(const struct cr_bus *bus) { return bus->worker_id; }
 
+uv_loop_t *cr_bus_loop(const struct cr_bus *bus) { return bus->loop; }
+
 size_t cr_bus_backlog(const struct cr_bus *bus) {
   return bus->queue_bytes + (bus->conn ? cr_conn_queued(bus->conn) : 0);
 }

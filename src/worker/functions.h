@@ -9,3 +9,6 @@ typedef void cr_function(struct cr_worker *worker, yyjson_val *payload, cr_reply
 cr_function cr_function_run;
 cr_function cr_function_teardown;
 cr_function cr_function_register;
+cr_function cr_function_guidance;
+cr_function cr_function_ui_content;
+cr_function cr_function_config_change;

@@ -29,6 +29,8 @@ struct cr_worker {
   struct cr_published *published;   // by id
   struct cr_namespace *namespaces;  // by name
   struct cr_bus *bus;               // NULL: none
+  int reloading;                    // settings are being read
+  int reload_again;
   struct cr_tombstones tombstones;
   uv_timer_t sweep;
   uv_timer_t watch;

@@ -69,6 +69,15 @@ static void send_setup(struct cr_runtime *runtime) {
   (void)cr_frame_end(&writer);
 }
 
+void cr_runtime_send_settings(struct cr_runtime *runtime) {
+  if (!runtime->instance) return;
+  const struct cr_config *config = &runtime->worker->config;
+  struct cr_frame_writer writer = cr_frame_begin(cr_instance_outgoing(runtime->instance), CR_FRAME_SETTINGS, 0, 0);
+  cr_frame_number(&writer, (int64_t)config->default_timeout_ms);
+  cr_frame_number(&writer, (int64_t)config->max_timeout_ms);
+  if (!cr_frame_end(&writer)) cr_instance_flush(runtime->instance);
+}
+
 static char *prefix_of(enum cr_lang lang, const char *name, const char *id) {
   if (name) return cr_strdup(name);
   return lang == CR_NODE ? cr_format("code-runner::%s::", id) : cr_strdup("");

@@ -71,6 +71,9 @@ struct cr_turn {
   void *of;
 };
 
+// The hot settings have changed.
+void cr_runtime_send_settings(struct cr_runtime *runtime);
+
 // Text for callers of a runtime that is over its files' budget.
 char *cr_runtime_disk_text(const struct cr_runtime *runtime);
 // The process is ended for it: what runs is answered CR_RESOURCE_EXHAUSTED.

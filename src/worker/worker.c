@@ -10,6 +10,7 @@
 #include "worker/engines.h"
 #include "worker/functions.h"
 #include "worker/internal.h"
+#include "worker/link.h"
 #include "worker/published.h"
 #include "worker/runtime.h"
 #include "worker/watch.h"
@@ -23,15 +24,14 @@ static const struct {
     {"code-runner::run", cr_function_run},
     {"code-runner::teardown", cr_function_teardown},
     {"code-runner::register_function", cr_function_register},
+    {"code-runner::inject-guidance", cr_function_guidance},
+    {"code-runner::ui-content", cr_function_ui_content},
+    {"code-runner::on-config-change", cr_function_config_change},
 };
 
 int cr_worker_owns(const char *function_id) {
-  static const char *const others[] = {"code-runner::inject-guidance", "code-runner::ui-content",
-                                       "code-runner::on-config-change", "code-runner::configuration-id"};
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
     if (!strcmp(functions[i].id, function_id)) return 1;
-  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-    if (!strcmp(others[i], function_id)) return 1;
   return 0;
 }
 
@@ -47,6 +47,11 @@ static void on_zygote(void *of, struct cr_zygote *zygote) {
     if (worker->zygotes[i] && cr_zygote_state(worker->zygotes[i]) == CR_ZYGOTE_BOOTING) return;
   worker->ready_said = 1;
   worker->ready(worker->ready_of, worker);
+}
+
+void cr_worker_settings_changed(struct cr_worker *worker) {
+  for (struct cr_list *at = worker->all.next; at != &worker->all; at = at->next)
+    cr_runtime_send_settings(cr_list_item(at, struct cr_runtime, link));
 }
 
 static int swept(const struct cr_runtime *runtime, uint64_t now) {
