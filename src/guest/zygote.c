@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -25,10 +25,9 @@ struct zygote {
   struct cr_seal *seal;
   uint32_t layers;
   uint64_t base_data;
-  int children;  // signalfd(2) for SIGCHLD
+  int children;  // eventfd(2): some child has ended
   int inherited[INHERITED_MAX];
   int inherited_count;
-  sigset_t mask;
 };
 
 // RLIMIT_DATA counts what the parked zygote has as well: a runtime's budget goes on top. proc_pid_status(5)
@@ -50,6 +49,17 @@ static void say_failed(uint32_t seq, const char *what) {
   struct cr_control packet = {.kind = CR_CONTROL_FAILED, .seq = seq};
   snprintf(packet.text, sizeof packet.text, "%s: %s", what, strerror(errno));
   say(&packet, NULL, 0);
+}
+
+static int child_ended;
+
+// A handler, because the signal may come to any thread of the engine: signalfd(2) would miss those.
+static void on_child(int number) {
+  static const uint64_t one = 1;
+  int error = errno;
+  (void)number;
+  (void)!write(child_ended, &one, sizeof one);
+  errno = error;
 }
 
 static void reap(void) {
@@ -99,7 +109,7 @@ static void become_runtime(struct zygote *zygote, const struct cr_control *reque
     if (runtime->scratch < 0) give_up("/work");
   }
   if (zygote->options->in_fork) zygote->options->in_fork(zygote->options->of);
-  sigprocmask(SIG_SETMASK, &zygote->mask, NULL);
+  signal(SIGCHLD, SIG_DFL);
   cr_seal_apply(zygote->seal, zygote->base_data + request->data_bytes, request->uid,
                 !(zygote->layers & CR_LAYER_PID_NS));
 }
@@ -160,12 +170,9 @@ static struct zygote prepare(const struct cr_zygote_options *options) {
     zygote.layers |= CR_LAYER_TMPFS;
     close(probe);
   }
-  sigset_t chld;
-  sigemptyset(&chld);
-  sigaddset(&chld, SIGCHLD);
-  sigprocmask(SIG_BLOCK, &chld, &zygote.mask);
-  zygote.children = signalfd(-1, &chld, SFD_CLOEXEC | SFD_NONBLOCK);
-  if (zygote.children < 0) give_up("signalfd");
+  struct sigaction action = {.sa_handler = on_child, .sa_flags = SA_RESTART | SA_NOCLDSTOP};
+  zygote.children = child_ended = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (zygote.children < 0 || sigaction(SIGCHLD, &action, NULL)) give_up("SIGCHLD");
   return zygote;
 }
 
@@ -177,8 +184,8 @@ int cr_zygote_serve(const struct cr_zygote_options *options, struct cr_runtime *
   for (;;) {
     struct pollfd waits[2] = {{.fd = CR_ZYGOTE_CONTROL, .events = POLLIN}, {.fd = zygote.children, .events = POLLIN}};
     if (poll(waits, 2, -1) < 0 && errno != EINTR) _exit(1);
-    struct signalfd_siginfo signals[8];
-    if (waits[1].revents && read(zygote.children, signals, sizeof signals) > 0) reap();
+    uint64_t ended;
+    if (waits[1].revents && read(zygote.children, &ended, sizeof ended) > 0) reap();
     if (!waits[0].revents) continue;
     struct cr_control request;
     int given[CR_CONTROL_DESCRIPTORS], count = 0;
