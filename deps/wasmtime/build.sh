@@ -16,10 +16,8 @@ cp target/release/libcode_runner_wasmtime.a "$target/lib/libwasmtime-compiler.a"
 headers=$(cargo metadata --locked --offline --format-version 1 | tr ',' '\n' |
   sed -n 's/^"manifest_path":"\(.*\/wasmtime-c-api-impl-[^/]*\)\/Cargo.toml"$/\1/p' | head -n1)/include
 [ -f "$headers/wasmtime.h" ] || fail "the crate wasmtime-c-api-impl has no headers where they were expected"
-cp -r "$headers"/*.h "$target/include/"
-mkdir -p "$target/include/wasmtime/types"
-cp "$headers"/wasmtime/*.h "$target/include/wasmtime/"
-cp "$headers"/wasmtime/types/*.h "$target/include/wasmtime/types/" 2>/dev/null || true
+cp -r "$headers/." "$target/include/"
+find "$target/include" -name "*.hh" -delete
 cat >"$target/include/wasmtime/conf.h" <<'CONF'
 #ifndef WASMTIME_CONF_H
 #define WASMTIME_CONF_H
