@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -46,56 +47,80 @@ int cr_scratch_on_disk(const char *root, uint32_t uid, uint32_t owner, struct cr
   return result;
 }
 
-struct walk {
+struct usage {
   uint64_t bytes;
   uint64_t entries;
-  int remove;
 };
 
-static void walk_directory(int directory, struct walk *walk, int depth);
+static int is_dots(const char *name) { return !strcmp(name, ".") || !strcmp(name, ".."); }
 
-static void visit(int parent, const char *name, struct walk *walk, int depth) {
-  struct stat status;
-  if (fstatat(parent, name, &status, AT_SYMLINK_NOFOLLOW)) return;
-  walk->entries++;
-  if (S_ISREG(status.st_mode)) walk->bytes += (uint64_t)status.st_blocks * 512;
-  if (S_ISDIR(status.st_mode) && depth < DEPTH_MAX) {
-    if (walk->remove) fchmodat(parent, name, 0700, 0);
-    int child = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (child >= 0) walk_directory(child, walk, depth + 1);
-  }
-  if (walk->remove) unlinkat(parent, name, S_ISDIR(status.st_mode) ? AT_REMOVEDIR : 0);
+static int open_directory(int parent, const char *name) {
+  return openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-// Takes the descriptor.
-static void walk_directory(int directory, struct walk *walk, int depth) {
+// Takes the descriptor. What is nested deeper than anybody needs counts as over every budget.
+static void measure(int directory, struct usage *usage, int depth) {
   DIR *stream = fdopendir(directory);
-  if (!stream) {
-    close(directory);
-    return;
+  if (!stream) close(directory);
+  for (struct dirent *entry; stream && (entry = readdir(stream));) {
+    struct stat status;
+    if (is_dots(entry->d_name) || fstatat(dirfd(stream), entry->d_name, &status, AT_SYMLINK_NOFOLLOW)) continue;
+    usage->entries++;
+    if (S_ISREG(status.st_mode)) usage->bytes += (uint64_t)status.st_blocks * 512;
+    if (!S_ISDIR(status.st_mode)) continue;
+    int child = depth < DEPTH_MAX ? open_directory(dirfd(stream), entry->d_name) : -1;
+    if (child >= 0)
+      measure(child, usage, depth + 1);
+    else
+      usage->entries = UINT32_MAX;
   }
-  for (struct dirent *entry; (entry = readdir(stream));)
-    if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-      visit(directory, entry->d_name, walk, depth);
-  closedir(stream);
+  if (stream) closedir(stream);
+}
+
+// Empties the directory `name` of `top`: files go, directories move up to `top`. So no depth is too deep.
+static void flatten(int top, const char *name, unsigned *moved) {
+  fchmodat(top, name, 0700, 0);
+  int directory = open_directory(top, name);
+  DIR *stream = directory >= 0 ? fdopendir(directory) : NULL;
+  if (!stream && directory >= 0) close(directory);
+  for (struct dirent *entry; stream && (entry = readdir(stream));) {
+    if (is_dots(entry->d_name) || !unlinkat(dirfd(stream), entry->d_name, 0)) continue;
+    char up[32];
+    snprintf(up, sizeof up, ".moved-%u", (*moved)++);
+    fchmodat(dirfd(stream), entry->d_name, 0700, 0);
+    renameat(dirfd(stream), entry->d_name, top, up);
+  }
+  if (stream) closedir(stream);
+  unlinkat(top, name, AT_REMOVEDIR);
+}
+
+static void empty(int top) {
+  unsigned moved = 0, before;
+  do {
+    before = moved;
+    DIR *stream = fdopendir(dup(top));
+    if (!stream) return;
+    rewinddir(stream);
+    for (struct dirent *entry; (entry = readdir(stream));)
+      if (!is_dots(entry->d_name) && unlinkat(top, entry->d_name, 0)) flatten(top, entry->d_name, &moved);
+    closedir(stream);
+  } while (moved != before);
 }
 
 void cr_scratch_usage(const struct cr_scratch *scratch, uint64_t *bytes, uint64_t *entries) {
-  struct walk walk = {0};
-  int work = openat(scratch->fd, "work", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  if (work >= 0) walk_directory(work, &walk, 0);
-  *bytes = walk.bytes;
-  *entries = walk.entries;
+  struct usage usage = {0};
+  int work = open_directory(scratch->fd, "work");
+  if (work >= 0) measure(work, &usage, 0);
+  *bytes = usage.bytes;
+  *entries = usage.entries;
 }
 
 void cr_scratch_release(struct cr_scratch *scratch) {
-  if (scratch->fd >= 0) close(scratch->fd);
   if (scratch->path) {
-    struct walk walk = {.remove = 1};
-    int root = open(scratch->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (root >= 0) walk_directory(root, &walk, 0);
+    empty(scratch->fd);
     rmdir(scratch->path);
     free(scratch->path);
   }
+  if (scratch->fd >= 0) close(scratch->fd);
   *scratch = CR_NO_SCRATCH;
 }
