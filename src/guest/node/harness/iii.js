@@ -274,12 +274,11 @@ function changeSettings(defaultTimeout, maxTimeout) {
   settings.maxTimeout = maxTimeout;
 }
 
-function setup(namespace, defaultTimeout, maxTimeout, scratchBytes, scratchFiles) {
+function setup(namespace, defaultTimeout, maxTimeout, scratchBytes, scratchFiles, isRehearsal = false) {
   settings.namespace = namespace;
   settings.scratchBytes = scratchBytes;
   settings.scratchFiles = scratchFiles;
   changeSettings(defaultTimeout, maxTimeout);
-  define(globalThis, 'iii', makeIii(namespace, scratchBytes > 0 ? files : undefined), false, false);
-  connectStreams(true);
-  chdir('/work');  // Node remembers the directory it had
+  define(globalThis, 'iii', makeIii(namespace, scratchBytes > 0 ? files : undefined), false, isRehearsal);
+  connectStreams(!isRehearsal);
 }

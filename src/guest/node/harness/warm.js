@@ -22,13 +22,18 @@ const samples = [
 // `left`: how many are to come in the zygote; 0 is the one in a fork.
 function rehearse(left) {
   if (left === 1) {
-    collect();
+    collectAndSweep();
     return undefined;
   }
   const code = left === 0 ? samples[1] : samples[left % samples.length];
-  connectStreams(false);
-  makeIii('code-runner::rehearsal::', files);
+  if (left === 0) chdir('/work');  // Node remembers the directory it had
+  setup('code-runner::rehearsal::', 5000, 30000, 1, 1, true);
   return startRun(REHEARSAL, 0, code, 0);
+}
+
+// Counting objects collects the garbage and, to walk the heap, sweeps all of it; gc() would leave the sweeping to the forks.
+function collectAndSweep() {
+  require('node:v8').queryObjects(class {});
 }
 
 function warmModules() {
@@ -42,18 +47,8 @@ function warmModules() {
   structuredClone({ a: [1] });
 }
 
-// The collector, without a global that guests would see.
-function takeCollector() {
-  const { setFlagsFromString } = require('node:v8');
-  setFlagsFromString('--expose-gc');
-  const gc = require('node:vm').runInNewContext('gc');
-  setFlagsFromString('--no-expose-gc');
-  return gc;
-}
-
 installStreams();
 warmModules();
-const collect = takeCollector();
 installAbsences();
 installProcess();
 installModules();
