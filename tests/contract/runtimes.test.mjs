@@ -198,10 +198,10 @@ table('teardown (14)', [
   { s: '14', name: 'it waits for a run in flight', steps: async (t) => {
     const id = await t.w.keep(t.lang)
     const order = []
-    const run = t.on(id, pause(300), {}).then(() => order.push('run'))
+    const run = t.w.run({ runtime_id: id, code: t.pick(pause(300)) }).then((answer) => order.push('run', answer.result.success))
     const down = t.w.teardown({ runtime_id: id }).then((answer) => order.push('teardown', answer.result.torn_down))
     await Promise.all([run, down])
-    assert.deepEqual(order, ['run', 'teardown', true])
+    assert.deepEqual(order, ['run', true, 'teardown', true])
   } },
   { s: '14', name: 'at most until its deadline', steps: async (t) => {
     const id = await t.w.keep(t.lang)
