@@ -3,7 +3,7 @@
 const EventEmitter = require('node:events');
 const emit = EventEmitter.prototype.emit;
 const listenerCount = EventEmitter.prototype.listenerCount;
-const kill = process.kill;
+const rawKill = process._kill;
 const { SIGKILL } = require('node:os').constants.signals;
 const heapStatistics = require('node:v8').getHeapStatistics;
 
@@ -32,10 +32,10 @@ function die(status, text) {
   addon.leave(status);
 }
 
-function killChecked(pid, signal) {
-  const isSelf = pid === addon.pid();
-  if (isSelf && (signal === SIGKILL || signal === 'SIGKILL')) die(128 + SIGKILL, 'Killed');
-  return ReflectApply(kill, process, [pid, signal]);
+// Others are out of reach; SIGKILL of itself must not look as if the host had done it.
+function kill(pid, signal) {
+  if (pid === addon.pid() && signal === SIGKILL) die(128 + SIGKILL, 'Killed');
+  return rawKill(pid, signal);
 }
 
 function memoryUsage() {
@@ -105,8 +105,7 @@ function installProcess() {
   show('exit', { exit(code) { return exit(code); } }.exit);
   show('reallyExit', { reallyExit(code) { return exit(code); } }.reallyExit);
   show('abort', { abort() { die(134, 'Aborted'); } }.abort);
-  show('kill', { kill(pid, signal) { return killChecked(pid, signal); } }.kill);
-  show('_kill', { _kill(pid, signal) { return killChecked(pid, signal) ? 0 : -1; } }._kill);
+  show('_kill', kill);
   const usage = () => memoryUsage();
   usage.rss = () => addon.resident();
   show('memoryUsage', usage);

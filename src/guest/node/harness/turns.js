@@ -123,8 +123,17 @@ const compileOptions = {
 function compileBody(code) {
   const body = compileFunction(wrapperStart + code + wrapperEnd, undefined, compileOptions);
   // What has no brace cannot close the wrapper; the constructor takes exactly one function body.
-  if (StringPrototypeIndexOf(code, '}') >= 0) new AsyncFunction(code);
+  if (StringPrototypeIndexOf(code, '}') >= 0) checkClosed(code);
   return body();
+}
+
+function checkClosed(code) {
+  try {
+    new AsyncFunction(code);
+  } catch (error) {
+    if (textOf(error, 'message') !== 'Single function literal required') throw error;
+    throw new SafeSyntaxError("Unexpected token '}': it closes nothing that the code has opened");
+  }
 }
 
 // Decision 8. Only blanks may differ, so that nothing the guest has done to this realm can put other code in its place.
