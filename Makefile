@@ -12,7 +12,7 @@ setup:
 ui: setup
 	@cd ui && { [ -d node_modules ] || npm ci --no-audit --no-fund --silent; } && npm run --silent build
 
-build: setup
+build: ui
 	@[ -f build/cmake/build.ninja ] || cmake -S . -B build/cmake $(CMAKE_FLAGS) >build/cmake.log 2>&1 || { tail -n 20 build/cmake.log; exit 1; }
 	@ninja -C build/cmake --quiet
 

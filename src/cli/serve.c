@@ -11,20 +11,25 @@
 #include "cli/cli.h"
 #include "cli/manifest.h"
 #include "cli/stdio.h"
+#include "console/console.h"
 #include "worker/link.h"
 #include "worker/settings.h"
 
 static const char usage[] =
-    "usage: code-runner serve [--url WS-URL | --embedded[=HOST:PORT] | --stdio] [--config FILE] [--manifest]\n"
+    "usage: code-runner serve [--url WS-URL | --embedded[=HOST:PORT] [--console[=PORT]] | --stdio] [--config FILE] "
+    "[--manifest]\n"
     "                         [--sandbox require|best-effort] [--spares N]\n"
     "  --url         bus to connect to (environment III_URL; ws://127.0.0.1:49134)\n"
     "  --embedded    brings the bus along: an iii engine in this process, on loopback\n"
+    "  --console     with --embedded: a page to try it, on loopback; --console=PORT chooses the port (0: any)\n"
     "  --stdio       no bus: one JSON request a line on standard input, one answer a line on standard output\n"
     "  --config      YAML file with settings: the first value of the bus's configuration entry, or the settings "
     "themselves\n"
     "  --manifest    prints the manifest and ends\n"
     "  --sandbox     whether a layer that this host refuses is an error (require, the default)\n"
     "  --spares      runtimes forked ahead per language\n";
+
+#define CONSOLE_PORT 49135
 
 enum mode { MODE_BUS, MODE_EMBEDDED, MODE_STDIO };
 
@@ -35,10 +40,12 @@ struct serve {
   const char *url;
   const char *address;  // of the embedded engine, or NULL
   int manifest;
+  int console_port;  // -1: no console
   struct cr_worker *worker;
   struct cr_stdio *stdio;
   struct cr_bus *bus;
   struct cr_engine *engine;
+  struct cr_console *console;
   uv_signal_t signals[2];
   int configured;
   int status;
@@ -59,6 +66,7 @@ static void stop(struct serve *serve, int status) {
   serve->stopping = 1;
   serve->status = status;
   if (serve->stdio) cr_stdio_free(serve->stdio);
+  cr_console_stop(serve->console);
   if (serve->worker) cr_worker_free(serve->worker);
   if (serve->bus)
     cr_bus_close(serve->bus, on_bus_closed, serve);
@@ -157,6 +165,15 @@ static int start_engine(struct serve *serve) {
   }
   serve->url = cr_engine_url(serve->engine);
   printf("%s\n", serve->url);
+  if (serve->console_port >= 0) {
+    serve->console = cr_console_start(&serve->loop, serve->console_port, cr_engine_port(serve->engine), &err);
+    if (!serve->console) {
+      cr_log(CR_LOG_ERROR, "%s", err.message);
+      cr_error_clear(&err);
+      return -1;
+    }
+    printf("console: %s\n", cr_console_url(serve->console));
+  }
   fflush(stdout);
   return 0;
 }
@@ -182,6 +199,8 @@ static int parse_word(int argc, char **argv, int *at, struct serve *serve) {
   } else if (!strcmp(argv[*at], "--embedded") || !strncmp(argv[*at], "--embedded=", 11)) {
     serve->mode = MODE_EMBEDDED;
     serve->address = argv[*at][10] ? argv[*at] + 11 : NULL;
+  } else if (!strcmp(argv[*at], "--console") || !strncmp(argv[*at], "--console=", 10)) {
+    serve->console_port = argv[*at][9] ? (int)strtol(argv[*at] + 10, NULL, 10) : CONSOLE_PORT;
   } else if (!strcmp(argv[*at], "--manifest")) {
     serve->manifest = 1;
   } else if ((value = cr_cli_value(argc, argv, at, "--url"))) {
@@ -195,6 +214,7 @@ static int parse_word(int argc, char **argv, int *at, struct serve *serve) {
 static int parse(int argc, char **argv, struct serve *serve) {
   const char *url = getenv("III_URL");
   serve->url = url && *url ? url : NULL;
+  serve->console_port = -1;
   for (int i = 1; i < argc; i++) {
     if (!strcmp(argv[i], "--help")) {
       fputs(usage, stdout);
@@ -204,6 +224,10 @@ static int parse(int argc, char **argv, struct serve *serve) {
     if (taken < 0) return CR_EXIT_USAGE;
     if (taken || !parse_word(argc, argv, &i, serve)) continue;
     fputs(usage, stderr);
+    return CR_EXIT_USAGE;
+  }
+  if (serve->console_port >= 0 && serve->mode != MODE_EMBEDDED) {
+    fputs("code-runner: --console goes with --embedded\n", stderr);
     return CR_EXIT_USAGE;
   }
   return 0;

@@ -11,6 +11,7 @@ struct cr_bus;
 struct cr_namespace;
 struct cr_published;
 struct cr_runtime;
+struct cr_ui;
 
 struct cr_worker {
   uv_loop_t *loop;
@@ -29,6 +30,7 @@ struct cr_worker {
   struct cr_published *published;   // by id
   struct cr_namespace *namespaces;  // by name
   struct cr_bus *bus;               // NULL: none
+  struct cr_ui *ui;                 // the console's assets, once on a bus
   int reloading;                    // settings are being read
   int reload_again;
   struct cr_tombstones tombstones;

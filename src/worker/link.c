@@ -9,6 +9,7 @@
 #include "worker/internal.h"
 #include "worker/schemas.h"
 #include "worker/settings.h"
+#include "worker/ui.h"
 
 void cr_link_reply(void *of, const char *result, size_t length, const struct cr_error *err) {
   if (!err) {
@@ -75,8 +76,7 @@ void cr_function_config_change(struct cr_worker *worker, yyjson_val *payload, cr
 void cr_worker_attach(struct cr_worker *worker, struct cr_bus *bus) {
   worker->bus = bus;
   for (size_t i = 0; i < cr_own_functions_count; i++) announce(worker, &cr_own_functions[i]);
-  bind_own(worker, "console:script", "code-runner::ui-content", "{\"path\":\"code-runner/page.js\"}");
-  bind_own(worker, "console:style", "code-runner::ui-content", "{\"path\":\"code-runner/styles.css\"}");
+  worker->ui = cr_ui_start(worker);
   bind_own(worker, "harness::hook::pre-generate", "code-runner::inject-guidance", "{\"on_error\":\"fail_open\"}");
   cr_autofree char *config =
       cr_format("{\"configuration_id\":\"%s\",\"event_types\":[\"configuration:updated\"]}", cr_settings_entry());

@@ -13,6 +13,7 @@
 #include "worker/link.h"
 #include "worker/published.h"
 #include "worker/runtime.h"
+#include "worker/ui.h"
 #include "worker/watch.h"
 
 #define WATCH_MS 250
@@ -163,6 +164,7 @@ void cr_worker_free(struct cr_worker *worker) {
     cr_zygote_free(worker->zygotes[i]);
     cr_engine_arguments_free(worker->arguments[i]);
   }
+  cr_ui_free(worker->ui);
   free(worker->init);
   cr_tombstones_free(&worker->tombstones);
   cr_config_free(&worker->config);

@@ -3,12 +3,15 @@
  * engine of our own whose worker evaluates JavaScript in this process (it runs the tests' own code and nothing else).
  */
 import { spawn } from "node:child_process";
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve as absolute } from "node:path";
 import { randomUUID } from "node:crypto";
 import { WebSocketServer } from "ws";
 import { ASSETS, fromDist } from "./assets.mjs";
 import { serveConsole } from "./server.mjs";
 
-export const REAL = process.env.CODE_RUNNER_BIN;
+export const REAL = process.env.CODE_RUNNER_BIN && absolute(process.env.CODE_RUNNER_BIN);
 const START_MS = 30_000;
 
 /** `{ url, close }`; the bus is at `bus` below `url`. */
@@ -17,7 +20,10 @@ export function openBackend() {
 }
 
 async function startWorker(program) {
-  const child = spawn(program, ["serve", "--embedded", "--console=0"], { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(program, ["serve", "--embedded=127.0.0.1:0", "--console=0"], {
+    stdio: ["ignore", "pipe", "pipe"],
+    cwd: mkdtempSync(join(tmpdir(), "code-runner-ui-")),
+  });
   const url = await new Promise((resolve, reject) => {
     let printed = "";
     const timer = setTimeout(() => reject(new Error(`no address was printed:\n${printed}`)), START_MS);
