@@ -23,7 +23,7 @@ load('preload')
 absent['finish']()
 values = load('values')
 bus_object = load('bus', send=bus, dump=values['dump'], parse=values['decode'])
-main = load('main', bus=bus_object)
+main = load('main', bus=bus_object, cpu_time=cpu_time)
 failures = load('failures', space=main['globals'])
 
 globals = main['globals']

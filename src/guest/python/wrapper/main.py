@@ -40,6 +40,13 @@ def add_builtins():
     builtins.help = _sitebuiltins._Helper()
 
 
+def add_clocks():
+    def process_time():
+        return cpu_time() / 1e9
+    time.process_time = time.thread_time = process_time
+    time.process_time_ns = time.thread_time_ns = cpu_time
+
+
 def reset():
     globals.clear()
     globals.update(__name__='__main__', __doc__=None, __package__=None, __loader__=None, __spec__=None,
@@ -58,6 +65,7 @@ def wake():
 def freeze():
     """The last thing before the snapshot."""
     add_builtins()
+    add_clocks()
     asyncio.set_event_loop_policy(Policy())
     tempfile.tempdir = '/work'
     sys.argv[:] = ['<code>']
