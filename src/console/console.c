@@ -196,6 +196,8 @@ static void act(struct link *link, const struct cr_console_request *request) {
   const struct cr_asset *file = name ? find_file(name) : NULL;
   if (!ours(link->console, request->host) || (*request->origin && !own_origin))
     refuse(link, "403 Forbidden");
+  else if (!strcmp(request->path, "/favicon.ico"))
+    answer(link, "204 No Content", "image/x-icon", "", 0, 0);
   else if (!name)
     refuse(link, "404 Not Found");
   else if (strcmp(request->method, "GET") != 0 && !head_only)
