@@ -204,7 +204,7 @@ function dispatch(type, flags, id, a, b, c, d, e) {
     case FRAME_FORGET: return forgetHandler(a);
     case FRAME_ANSWER: return settleCall(flags, id, a);
     case FRAME_SETTINGS: return changeSettings(a, b);
-    case FRAME_REHEARSE: return rehearse(flags);
+    case FRAME_REHEARSE: return rehearse(flags, id);
     default: throw new SafeError(`frame ${type}`);
   }
 }

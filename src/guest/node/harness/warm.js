@@ -19,16 +19,23 @@ const samples = [
   'class A { #x = 1; get x() { return this.#x } } return [new A().x, /(\\d+)/.exec("a12")[1], new Set([1]).size]',
 ];
 
-// `left`: how many are to come in the zygote; 0 is the one in a fork.
-function rehearse(left) {
+// `left`: how many are to come in the zygote; 0 is the one in a fork, with a `seed` of its own.
+function rehearse(left, seed) {
   if (left === 1) {
     collectAndSweep();
     return undefined;
   }
   const code = left === 0 ? samples[1] : samples[left % samples.length];
-  if (left === 0) chdir('/work');  // Node remembers the directory it had
+  if (left === 0) becomeOneself(seed);
   setup('code-runner::rehearsal::', 5000, 30000, 1, 1, true);
   return startRun(REHEARSAL, 0, code, 0);
+}
+
+// What a fork must not share with the zygote. V8 seeds Math.random at its first use, which the zygote leaves to its forks;
+// Node remembers the current directory it had. (OpenSSL notices forks by itself.)
+function becomeOneself(seed) {
+  setFlags(`--random-seed=${seed % 0x7fffffff + 1}`);
+  chdir('/work');
 }
 
 // Counting objects collects the garbage and, to walk the heap, sweeps all of it; gc() would leave the sweeping to the forks.
