@@ -76,8 +76,11 @@ function refuseGlobals() {
   const fetch = async function fetch() { throw absence('fetch', 'network'); };
   define(globalThis, 'fetch', fetch, true);
   for (const name of ['WebSocket', 'EventSource']) {
-    define(globalThis, name, class { constructor() { throw absence(name, 'network'); } });
-    define(globalThis[name], 'name', name);
+    const Refused = class { constructor() { throw absence(name, 'network'); } };
+    define(Refused, 'name', name);
+    // Assigned: defining it would first load the original, for 40 ms. Being hidden survives where it is so already.
+    globalThis[name] = Refused;
+    ReflectDefineProperty(globalThis, name, { __proto__: null, enumerable: false });
   }
 }
 

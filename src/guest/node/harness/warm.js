@@ -38,9 +38,18 @@ function becomeOneself(seed) {
   chdir('/work');
 }
 
-// Counting objects collects the garbage and, to walk the heap, sweeps all of it; gc() would leave the sweeping to the forks.
+// The collector, without a global that guests would see.
+function takeCollector() {
+  setFlags('--expose-gc');
+  const gc = require('node:vm').runInNewContext('gc');
+  setFlags('--no-expose-gc');
+  return gc;
+}
+
+// V8 sweeps late, which would leave the work to every fork; to count code it has to finish.
 function collectAndSweep() {
-  require('node:v8').queryObjects(class {});
+  collect();
+  require('node:v8').getHeapCodeStatistics();
 }
 
 function warmModules() {
@@ -54,6 +63,7 @@ function warmModules() {
   structuredClone({ a: [1] });
 }
 
+const collect = takeCollector();
 installStreams();
 warmModules();
 installAbsences();
