@@ -40,13 +40,14 @@ export function engine(port = 0, cwd = temporaryDirectory()) {
 export async function ask(client, function_id, payload, more = {}) {
   let answer
   try {
-    answer = { id: 0, result: await client.trigger({ function_id, payload, ...more }) }
+    // The bus drops a null result, which the library then shows as undefined.
+    answer = { id: 0, result: (await client.trigger({ function_id, payload, ...more })) ?? null }
   } catch (failure) {
     const message = failure.message.startsWith(`${failure.code}: `) ? failure.message.slice(failure.code.length + 2) : failure.message
     const inner = message.match(/^(code-runner::[a-z_]+): /)?.[1]
     answer = { id: 0, error: inner ? { code: inner, message } : { code: failure.code, message: failure.message } }
   }
-  Object.defineProperty(answer, 'raw', { value: JSON.stringify(answer.result ?? answer.error) })
+  Object.defineProperty(answer, 'raw', { value: JSON.stringify(answer.error ?? answer.result) })
   return answer
 }
 

@@ -38,6 +38,7 @@ export class Steps {
     this.ns = `ns${++names}`
     this.kept = []
     this.workers = []
+    this.served = []
   }
   pick(both) {
     return typeof both === 'string' ? both : both[this.lang]
@@ -88,11 +89,13 @@ export class Steps {
   }
   async serve(client, function_id, handler, options) {
     client.registerFunction(function_id, handler, options)
+    this.served.push(function_id)
     await this.bus.serves(function_id)
     return function_id
   }
   async end() {
     for (const client of this.workers) await client.shutdown()
+    for (const id of this.served) await this.bus.serves(id, 3000, false)
     for (const id of this.kept) await this.call('code-runner::teardown', { runtime_id: id })
     await this.call('code-runner::teardown', { namespace: this.ns })
   }
