@@ -12,6 +12,8 @@
 #include "worker/runtime.h"
 #include "worker/targets.h"
 
+#define BOUND_MAX 4096u  // bindings of others to one trigger type
+
 struct binding {
   struct cr_list link;
   char id[37];
@@ -21,6 +23,16 @@ struct provided {
   struct cr_list link;
   struct cr_runtime *runtime;
   char *id;
+  struct cr_list bound;
+  unsigned bound_count;
+};
+
+// A binding of somebody to a guest's trigger type: the bus names only its id when it ends.
+struct bound {
+  struct cr_list link;
+  char *id;
+  char *json;  // as the guest was told
+  size_t length;
 };
 
 struct cr_bindings {
@@ -119,32 +131,65 @@ static void notify(const struct provided *provided, const char *what, const char
     cr_runtime_submit(turn);
 }
 
-static void on_bound(void *of, const struct cr_bus_binding *binding, struct cr_bus_ack *ack) {
+static struct bound *find_bound(struct provided *provided, const char *id) {
+  for (struct cr_list *at = provided->bound.next; at != &provided->bound; at = at->next) {
+    struct bound *bound = cr_list_item(at, struct bound, link);
+    if (!strcmp(bound->id, id)) return bound;
+  }
+  return NULL;
+}
+
+static void forget_bound(struct provided *provided, struct bound *bound) {
+  cr_list_remove(&bound->link);
+  provided->bound_count--;
+  free(bound->id);
+  free(bound->json);
+  free(bound);
+}
+
+static void add_raw(yyjson_mut_doc *doc, const char *key, const char *json, size_t length) {
+  yyjson_mut_val *value = json ? yyjson_mut_rawn(doc, json, length) : yyjson_mut_null(doc);
+  yyjson_mut_obj_add_val(doc, yyjson_mut_doc_get_root(doc), key, value);
+}
+
+static char *describe(const struct cr_bus_binding *binding, size_t *length) {
   yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
   yyjson_mut_val *root = yyjson_mut_obj(doc);
   yyjson_mut_doc_set_root(doc, root);
   yyjson_mut_obj_add_str(doc, root, "id", binding->id);
   yyjson_mut_obj_add_str(doc, root, "function_id", binding->function_id);
-  yyjson_mut_obj_add_val(doc, root, "config", yyjson_mut_rawn(doc, binding->config, binding->config_length));
-  if (binding->metadata)
-    yyjson_mut_obj_add_val(doc, root, "metadata", yyjson_mut_rawn(doc, binding->metadata, binding->metadata_length));
-  size_t length;
-  cr_autofree char *json = cr_json_mut_text(doc, &length);
+  add_raw(doc, "config", binding->config, binding->config_length);
+  add_raw(doc, "metadata", binding->metadata, binding->metadata_length);
+  char *json = cr_json_mut_text(doc, length);
   yyjson_mut_doc_free(doc);
-  notify(of, "registerTrigger", json, length, ack);
+  return json;
+}
+
+static void on_bound(void *of, const struct cr_bus_binding *binding, struct cr_bus_ack *ack) {
+  struct provided *provided = of;
+  // The bus announces the same binding again after it has been away.
+  struct bound *bound = find_bound(provided, binding->id);
+  if (bound) forget_bound(provided, bound);
+  if (provided->bound_count >= BOUND_MAX) {
+    if (ack)
+      cr_bus_acknowledge(ack, "trigger_registration_failed", "this trigger type has all the bindings it may have");
+    return;
+  }
+  bound = cr_alloc(sizeof *bound);
+  bound->id = cr_strdup(binding->id);
+  bound->json = describe(binding, &bound->length);
+  cr_list_append(&provided->bound, &bound->link);
+  provided->bound_count++;
+  notify(provided, "registerTrigger", bound->json, bound->length, ack);
 }
 
 static void on_unbound(void *of, const char *id, const char *trigger_type) {
+  struct provided *provided = of;
   (void)trigger_type;
-  yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
-  yyjson_mut_val *root = yyjson_mut_obj(doc);
-  yyjson_mut_doc_set_root(doc, root);
-  yyjson_mut_obj_add_str(doc, root, "id", id);
-  yyjson_mut_obj_add_str(doc, root, "function_id", "");
-  size_t length;
-  cr_autofree char *json = cr_json_mut_text(doc, &length);
-  yyjson_mut_doc_free(doc);
-  notify(of, "unregisterTrigger", json, length, NULL);
+  struct bound *bound = find_bound(provided, id);
+  if (!bound) return;
+  notify(provided, "unregisterTrigger", bound->json, bound->length, NULL);
+  forget_bound(provided, bound);
 }
 
 static const struct cr_bus_provider provider = {.bound = on_bound, .unbound = on_unbound};
@@ -163,6 +208,7 @@ int cr_bindings_provide(struct cr_runtime *runtime, const char *id, const char *
   if (cr_bindings_room(runtime, err)) return -1;
   struct provided *provided = cr_alloc(sizeof *provided);
   *provided = (struct provided){.runtime = runtime, .id = cr_strdup(id)};
+  cr_list_init(&provided->bound);
   const struct cr_bus_trigger_type type = {.id = provided->id, .description = description};
   if (cr_bus_provide(runtime->worker->bus, &type, &provider, provided, err)) {
     free(provided->id);
@@ -176,6 +222,8 @@ int cr_bindings_provide(struct cr_runtime *runtime, const char *id, const char *
 
 static void release_provided(struct cr_runtime *runtime, struct provided *provided) {
   cr_bus_withdraw(runtime->worker->bus, provided->id);
+  while (!cr_list_empty(&provided->bound))
+    forget_bound(provided, cr_list_item(provided->bound.next, struct bound, link));
   cr_list_remove(&provided->link);
   free(provided->id);
   free(provided);

@@ -346,6 +346,20 @@ static struct cr_turn *current_run(struct cr_runtime *runtime) {
   return NULL;
 }
 
+static void forget_last_words(struct cr_runtime *runtime) {
+  if (runtime->last_words) cr_capture_free(runtime->last_words);
+  free(runtime->last_words);
+  runtime->last_words = NULL;
+}
+
+static void keep_last_words(struct cr_runtime *runtime, const uint8_t *bytes, size_t length) {
+  if (!runtime->last_words) {
+    runtime->last_words = cr_alloc(sizeof *runtime->last_words);
+    cr_capture_start(runtime->last_words, 1);
+  }
+  cr_capture_write(runtime->last_words, bytes, length);
+}
+
 static void on_output(void *of, int stream, const uint8_t *bytes, size_t length) {
   struct cr_runtime *runtime = of;
   struct cr_turn *run = current_run(runtime);
@@ -354,6 +368,7 @@ static void on_output(void *of, int stream, const uint8_t *bytes, size_t length)
     if (runtime->worker->listener) runtime->worker->listener(runtime->worker->listener_of, stream, bytes, length);
     return;
   }
+  if (stream == 2) keep_last_words(runtime, bytes, length);
   size_t room = runtime->background < BACKGROUND_MAX ? BACKGROUND_MAX - runtime->background : 0;
   size_t shown = length < room ? length : room;
   runtime->background += shown;
@@ -370,7 +385,8 @@ static void on_live(void *of) {
 static void on_ended(void *of, const struct cr_end *end) {
   struct cr_runtime *runtime = of;
   struct cr_turn *run = current_run(runtime);
-  enum cr_cause cause = cr_death_cause(runtime->lang, end, run ? run->streams[1] : NULL);
+  enum cr_cause cause = cr_death_cause(runtime->lang, end, run ? run->streams[1] : runtime->last_words);
+  forget_last_words(runtime);
   after_death(runtime, cause, end->known ? end->status : SIGKILL, NULL);
 }
 
@@ -379,6 +395,7 @@ static const struct cr_instance_events instance_events = {
 
 static void on_runtime_closed(uv_handle_t *handle) {
   struct cr_runtime *runtime = handle->data;
+  forget_last_words(runtime);
   free(runtime->prefix);
   free(runtime);
   free(handle);

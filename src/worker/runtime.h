@@ -28,14 +28,15 @@ struct cr_runtime {
   int live;                      // the instance has been forked
   struct cr_list turns;          // running and waiting, in order of arrival
   uint32_t next_turn;
-  uint64_t last_activity;        // uv_now
-  int named;                     // in the table of ids
-  size_t background;             // bytes of output logged since the last run
-  struct cr_list published;      // functions on the bus (worker/published.h)
-  struct cr_bindings *bindings;  // triggers and trigger types of a node guest (worker/bindings.h), or NULL
-  struct cr_list calls;          // bus calls of the guest in flight (worker/calls.c)
-  char *prefix;                  // what the guest may register under, or ""
-  uint64_t pinged_at;            // uv_now of a PING without an answer, or 0
+  uint64_t last_activity;         // uv_now
+  int named;                      // in the table of ids
+  size_t background;              // bytes of output logged since the last run
+  struct cr_capture *last_words;  // the end of stderr between runs, which may say of what it died; NULL: nothing yet
+  struct cr_list published;       // functions on the bus (worker/published.h)
+  struct cr_bindings *bindings;   // triggers and trigger types of a node guest (worker/bindings.h), or NULL
+  struct cr_list calls;           // bus calls of the guest in flight (worker/calls.c)
+  char *prefix;                   // what the guest may register under, or ""
+  uint64_t pinged_at;             // uv_now of a PING without an answer, or 0
   void (*gone)(void *of, char **unregistered);  // being torn down
   void *gone_of;
 };
