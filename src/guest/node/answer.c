@@ -52,8 +52,8 @@ static int put_text(napi_env env, struct cr_frame_writer *writer, napi_value val
 napi_value guest_done(napi_env env, napi_callback_info info) {
   struct arguments arguments = take_arguments(env, info);
   napi_value *at = arguments.at;
-  struct cr_frame_writer writer = cr_frame_begin(&guest.out, CR_FRAME_DONE, (uint8_t)to_number(env, at[1]),
-                                                 (uint32_t)to_number(env, at[0]));
+  struct cr_frame_writer writer =
+      cr_frame_begin(&guest.out, CR_FRAME_DONE, (uint8_t)to_number(env, at[1]), (uint32_t)to_number(env, at[0]));
   cr_frame_number(&writer, to_number(env, at[2]));
   if (put_value(env, &writer, at[3], to_number(env, at[4])) || put_text(env, &writer, at[5]) ||
       put_text(env, &writer, at[6])) {

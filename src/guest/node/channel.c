@@ -70,8 +70,7 @@ static size_t fields_to_values(const struct cr_frame *frame, napi_value *values)
     int64_t number;
     if (*shape == 'n' ? cr_fields_number(&fields, &number) : cr_fields_bytes(&fields, &bytes, &length))
       broken("a frame lacks a field");
-    values[count++] =
-        *shape == 'n' ? make_number(guest.env, (double)number) : make_string(guest.env, bytes, length);
+    values[count++] = *shape == 'n' ? make_number(guest.env, (double)number) : make_string(guest.env, bytes, length);
   }
   return count;
 }

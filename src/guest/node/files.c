@@ -1,4 +1,5 @@
-// iii.files: a flat directory, held by its descriptor, so that nothing the guest renames or mounts matters (contract 8).
+// iii.files: a flat directory, held by its descriptor, so that nothing the guest renames or mounts matters (contract
+// 8).
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -111,7 +112,9 @@ napi_value guest_files_list(napi_env env, napi_callback_info info) {
         {.utf8name = "name",
          .value = make_string(env, entries[i].name, strlen(entries[i].name)),
          .attributes = napi_default_jsproperty},
-        {.utf8name = "bytes", .value = make_number(env, (double)entries[i].bytes), .attributes = napi_default_jsproperty},
+        {.utf8name = "bytes",
+         .value = make_number(env, (double)entries[i].bytes),
+         .attributes = napi_default_jsproperty},
     };
     char index[16];
     napi_value item;
@@ -216,8 +219,8 @@ static int replace(int file, const void *bytes, size_t size) {
 }
 
 static napi_value throw_quota(napi_env env, const char *name, int64_t max_bytes, int64_t max_files) {
-  cr_autofree char *message = cr_format("iii.files: writing %s would exceed the quota of %lld bytes and %lld files", name,
-                                        (long long)max_bytes, (long long)max_files);
+  cr_autofree char *message = cr_format("iii.files: writing %s would exceed the quota of %lld bytes and %lld files",
+                                        name, (long long)max_bytes, (long long)max_files);
   return throw_error(env, message);
 }
 

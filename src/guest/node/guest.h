@@ -47,11 +47,11 @@ napi_value throw_type_error(napi_env env, const char *message);
 napi_value guest_serve(napi_env env, napi_callback_info info);
 
 // channel.c: frames. Each exits the process when the stream has ended.
-void channel_start(void);    // first frames, blocking, until a turn has been delivered; then from the loop
-// One turn of no effect: in the zygote to warm the engine, `left` counting down to 1; in a fork, with 0, so that the pages
-// it writes to are this process's own before a request comes.
+void channel_start(void);  // first frames, blocking, until a turn has been delivered; then from the loop
+// One turn of no effect: in the zygote to warm the engine, `left` counting down to 1; in a fork, with 0, so that the
+// pages it writes to are this process's own before a request comes.
 void channel_rehearse(int left);
-void channel_send(void);     // sends what is in guest.out
+void channel_send(void);                                       // sends what is in guest.out
 napi_value guest_call(napi_env env, napi_callback_info info);  // (operation, id, …fields): sends a wish
 napi_value guest_ask(napi_env env, napi_callback_info info);   // the same, waits, returns the answer or throws
 napi_value guest_mark(napi_env env, napi_callback_info info);  // waits until all output has been read

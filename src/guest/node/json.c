@@ -65,8 +65,10 @@ static int64_t count_members(const struct cr_buf *text) {
   for (size_t i = 0; i < text->len; i++) {
     uint8_t c = text->data[i];
     if (quoted) {
-      if (c == '\\') i++;
-      else if (c == '"') quoted = 0;
+      if (c == '\\')
+        i++;
+      else if (c == '"')
+        quoted = 0;
     } else if (c == '"') {
       quoted = 1;
     } else if (c == '[' || c == '{') {

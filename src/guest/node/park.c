@@ -1,5 +1,6 @@
 // The end of the zygote's boot and the beginning of every runtime.
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -7,6 +8,15 @@
 
 #define RANGES_MAX 32768
 #define REHEARSALS 300
+
+// "from-to …" in hexadecimal, proc_pid_maps(5).
+static int read_range(const char *line, unsigned long *from, unsigned long *to) {
+  char *end;
+  *from = strtoul(line, &end, 16);
+  if (*end != '-') return 0;
+  *to = strtoul(end + 1, &end, 16);
+  return *end == ' ';
+}
 
 // V8 marks its memory MADV_DONTFORK (a fork would fault at its first touch): undo it. The table is static, because
 // allocating while the list of mappings is read would change it.
@@ -18,7 +28,7 @@ static void let_memory_fork(void) {
   char line[512];
   FILE *maps = fopen("/proc/self/maps", "re");
   while (maps && count < RANGES_MAX && fgets(line, sizeof line, maps))
-    if (sscanf(line, "%lx-%lx", &ranges[count].from, &ranges[count].to) == 2) count++;
+    count += (size_t)read_range(line, &ranges[count].from, &ranges[count].to);
   if (maps) fclose(maps);
   for (size_t i = 0; i < count; i++) madvise((void *)ranges[i].from, ranges[i].to - ranges[i].from, MADV_DOFORK);
 }

@@ -85,7 +85,7 @@ function startDefine(id, name, source) {
   try {
     const body = compileSource(source);
     current = turn;
-    return FunctionPrototypeBind(body, globalThis);
+    return FunctionPrototypeBind(body, realm);
   } catch (error) {
     refuse(turn, `it does not parse, ${failureLine(error)} (\`export\` is only recognised as the first token)`, 0);
     return undefined;

@@ -279,6 +279,6 @@ function setup(namespace, defaultTimeout, maxTimeout, scratchBytes, scratchFiles
   settings.scratchBytes = scratchBytes;
   settings.scratchFiles = scratchFiles;
   changeSettings(defaultTimeout, maxTimeout);
-  define(globalThis, 'iii', makeIii(namespace, scratchBytes > 0 ? files : undefined), false, isRehearsal);
+  define(realm, 'iii', makeIii(namespace, scratchBytes > 0 ? files : undefined), false, isRehearsal);
   connectStreams(!isRehearsal);
 }

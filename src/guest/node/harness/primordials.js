@@ -43,6 +43,7 @@ const { stripTypeScriptTypes } = require('node:module');
 const byteLength = Buffer.byteLength;
 const BufferFrom = Buffer.from;
 const chdir = process.chdir;
+const realm = globalThis;
 const setFlags = require('node:v8').setFlagsFromString;
 
 function define(object, name, value, enumerable = false, writable = true) {

@@ -187,7 +187,7 @@ function startRun(id, flags, code, max) {
   try {
     const body = compileRun(code);
     current = turn;
-    return FunctionPrototypeBind(body, globalThis);
+    return FunctionPrototypeBind(body, realm);
   } catch (error) {
     failTurn(turn, error);
     return undefined;
