@@ -20,6 +20,12 @@ void *cr_alloc(size_t size) {
   return memory;
 }
 
+void *cr_grow(void *memory, size_t size) {
+  void *grown = realloc(memory, size);
+  if (!grown) cr_out_of_memory();
+  return grown;
+}
+
 char *cr_strndup(const char *text, size_t length) {
   char *copy = cr_alloc(length + 1);
   memcpy(copy, text, length);

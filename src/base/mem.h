@@ -10,6 +10,9 @@ char *cr_strndup(const char *text, size_t length) __attribute__((malloc, returns
 char *cr_format(const char *format, ...) __attribute__((format(printf, 1, 2), malloc, returns_nonnull));
 _Noreturn void cr_out_of_memory(void);
 
+// realloc that ends the process when there is no memory; for arrays whose length the program itself bounds.
+void *cr_grow(void *memory, size_t size) __attribute__((returns_nonnull));
+
 // realloc that tests can make fail: after cr_fail_allocations(n), the n-th next call and all later ones return NULL.
 // n = 0 switches it off.
 void *cr_try_realloc(void *memory, size_t size);

@@ -93,8 +93,7 @@ void cr_alarm_set(struct cr_alarms *alarms, struct cr_alarm *alarm, uint64_t aft
   if (alarm->place) take_out(alarms, alarm);
   if (alarms->count == alarms->cap) {
     alarms->cap = alarms->cap ? alarms->cap * 2 : 16;
-    alarms->heap = realloc(alarms->heap, alarms->cap * sizeof *alarms->heap);
-    if (!alarms->heap) cr_out_of_memory();
+    alarms->heap = cr_grow(alarms->heap, alarms->cap * sizeof *alarms->heap);
   }
   alarm->due = uv_now(alarms->timer.loop) + after;
   sift_up(alarms, alarms->count++, alarm);

@@ -1,5 +1,5 @@
-// A worker's connection to an iii engine (spec 2 to 5, checks 12.1): one thread, one libuv loop. Everything registered is
-// remembered and announced again after each reconnect; calls made while the engine is away wait in a bounded queue.
+// A worker's connection to an iii engine (spec 2 to 5, checks 12.1): one thread, one libuv loop. Everything registered
+// is remembered and announced again after each reconnect; calls made while the engine is away wait in a bounded queue.
 // No callback is called from inside a function of this header, except a handler's own replies' consequences.
 #pragma once
 #include <stddef.h>
@@ -11,8 +11,8 @@
 #define CR_BUS_URL "ws://127.0.0.1:49134"
 #define CR_BUS_TIMEOUT_MS 30000
 #define CR_BUS_FRAME_MAX ((16u << 20) - 64)  // of one outgoing message (spec 1); a longer one is CR_BUS_TOO_LARGE
-#define CR_BUS_QUEUE_MAX (16u << 20)    // bytes waiting while there is no connection; more fails with CR_BUS_QUEUE_FULL
-#define CR_BUS_SERVING_MAX 65536        // invocations taken and not answered yet; more are refused
+#define CR_BUS_QUEUE_MAX (16u << 20)  // bytes waiting while there is no connection; more fails with CR_BUS_QUEUE_FULL
+#define CR_BUS_SERVING_MAX 65536      // invocations taken and not answered yet; more are refused
 
 // Codes that the client itself makes. Everything else comes from the engine or another worker.
 #define CR_BUS_TIMED_OUT "TIMEOUT"
@@ -40,7 +40,7 @@ struct cr_bus_options {
 };
 
 struct cr_bus_conflict {
-  const char *code;         // FUNCTION_NAMESPACE_CONFLICT, WORKER_NAMESPACE_CONFLICT, …
+  const char *code;  // FUNCTION_NAMESPACE_CONFLICT, WORKER_NAMESPACE_CONFLICT, …
   const char *name_space;
   const char *function_id;  // or NULL
   const char *worker_name;  // or NULL
@@ -50,8 +50,8 @@ struct cr_bus_conflict {
 // Each may be NULL. Texts are valid during the call only.
 struct cr_bus_events {
   void (*state)(void *of, enum cr_bus_state state, const char *why);
-  // Another worker owns a function id (it stays registered here and is tried again at the next reconnect), or the name of
-  // this worker: then CR_BUS_FAILED follows.
+  // Another worker owns a function id (it stays registered here and is tried again at the next reconnect), or the name
+  // of this worker: then CR_BUS_FAILED follows.
   void (*conflict)(void *of, const struct cr_bus_conflict *conflict);
   // A provider or the engine refused a trigger of ours.
   void (*trigger_refused)(void *of, const char *id, const char *trigger_type, const char *code, const char *message);
@@ -61,8 +61,8 @@ struct cr_bus_events {
 struct cr_bus *cr_bus_create(uv_loop_t *loop, const struct cr_bus_options *options, const struct cr_bus_events *events,
                              void *of, struct cr_error *err);
 
-// Graceful: calls fail with CR_BUS_STOPPED, then Close. `closed` (may be NULL) is the last that is called; invocations not
-// answered yet stay valid until they are, and their answers go nowhere.
+// Graceful: calls fail with CR_BUS_STOPPED, then Close. `closed` (may be NULL) is the last that is called; invocations
+// not answered yet stay valid until they are, and their answers go nowhere.
 void cr_bus_close(struct cr_bus *bus, void (*closed)(void *of), void *of);
 
 enum cr_bus_state cr_bus_state(const struct cr_bus *bus);
@@ -128,8 +128,8 @@ struct cr_bus_request {
   uint64_t timeout_ms;  // 0: CR_BUS_TIMEOUT_MS
 };
 
-// `answer` is called exactly once, later; for a void call as soon as the frame is on its way, without a result. The number
-// returned cancels it.
+// `answer` is called exactly once, later; for a void call as soon as the frame is on its way, without a result. The
+// number returned cancels it.
 uint64_t cr_bus_call(struct cr_bus *bus, const struct cr_bus_request *request, cr_bus_answer *answer, void *of);
 // The answer will not be called. The callee is not told: the bus has no message for that. Unknown numbers are ignored.
 void cr_bus_cancel(struct cr_bus *bus, uint64_t number);

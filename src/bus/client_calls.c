@@ -182,5 +182,5 @@ void cr_bus_calls_result(struct cr_bus *bus, const struct cr_msg *msg) {
 void cr_bus_calls_fail(struct cr_bus *bus, int queued, const char *code, const char *message) {
   struct call *call, *next;
   HASH_ITER(hh, bus->calls, call, next)
-    if (!call->code && !call->done && (queued || !call->frame)) tell_later(call, code, message);
+  if (!call->code && !call->done && (queued || !call->frame)) tell_later(call, code, message);
 }

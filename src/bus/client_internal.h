@@ -1,5 +1,5 @@
-// What the parts of the client share: client.c (transport), client_session.c (messages), client_calls.c, client_serve.c,
-// client_triggers.c. Everything but client.c works without a socket, through `link`.
+// What the parts of the client share: client.c (transport), client_session.c (messages), client_calls.c,
+// client_serve.c, client_triggers.c. Everything but client.c works without a socket, through `link`.
 #pragma once
 #include "base/buf.h"
 #include "base/list.h"
@@ -103,8 +103,8 @@ void cr_bus_take(struct cr_bus *bus, const char *text, size_t length);
 
 void cr_bus_state_set(struct cr_bus *bus, enum cr_bus_state state, const char *why);
 
-// A frame: begin, write members, then send it, or keep it as an announcement. -1 when it is too long (or cannot be sent);
-// `err`, if any, says so.
+// A frame: begin, write members, then send it, or keep it as an announcement. -1 when it is too long (or cannot be
+// sent); `err`, if any, says so.
 struct cr_writer cr_bus_frame(struct cr_bus *bus, const char *type);
 int cr_bus_frame_send(struct cr_bus *bus, struct cr_writer *writer);
 int cr_bus_frame_keep(struct cr_bus *bus, struct cr_writer *writer, struct announcement *announcement,

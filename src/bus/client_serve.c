@@ -139,7 +139,8 @@ void cr_bus_reply(struct cr_bus_invocation *shown, const char *json, size_t leng
     if (!writer.failed)
       answer_send(invocation, &writer);
     else
-      send_error(invocation, CR_BUS_TOO_LARGE, "the result is longer than the 16 MiB that a message of the bus may have");
+      send_error(invocation, CR_BUS_TOO_LARGE,
+                 "the result is longer than the 16 MiB that a message of the bus may have");
   }
   invocation_free(invocation);
 }

@@ -146,10 +146,8 @@ void cr_bus_trigger_bound(struct cr_bus *bus, const struct cr_msg *msg) {
     return;
   }
   remember(bus, msg->id, msg->trigger_type);
-  struct cr_bus_binding binding = {.id = msg->id,
-                                   .trigger_type = msg->trigger_type,
-                                   .function_id = msg->function_id,
-                                   .name_space = msg->name_space};
+  struct cr_bus_binding binding = {
+      .id = msg->id, .trigger_type = msg->trigger_type, .function_id = msg->function_id, .name_space = msg->name_space};
   char *config = yyjson_val_write(msg->config, YYJSON_WRITE_NOFLAG, &binding.config_length);
   char *metadata =
       msg->metadata ? yyjson_val_write(msg->metadata, YYJSON_WRITE_NOFLAG, &binding.metadata_length) : NULL;

@@ -89,7 +89,8 @@ static void on_shutdown(uv_shutdown_t *request, int status) {
   release(request->data);
 }
 
-// Everything is sent: end our half, and wait for the peer's, so that the kernel does not throw away what it has not read.
+// Everything is sent: end our half, and wait for the peer's, so that the kernel does not throw away what it has not
+// read.
 static void half_close(struct cr_conn *conn) {
   if (conn->state != LINGERING || conn->shutdown.data) return;
   conn->shutdown.data = conn;
@@ -185,7 +186,9 @@ static void on_timer(uv_timer_t *timer) {
   if (conn->state >= OPEN && cr_conn_queued(conn) < conn->progress)
     timer_set(conn, conn->state == OPEN ? stall_limit(conn) : CR_CONN_CLOSE_MS);
   else
-    destroy(conn, conn->state == OPEN ? "the peer does not read" : conn->state < OPEN ? "no handshake in time" : "closed");
+    destroy(conn, conn->state == OPEN  ? "the peer does not read"
+                  : conn->state < OPEN ? "no handshake in time"
+                                       : "closed");
 }
 
 // --- input --------------------------------------------------------------------------------------------------------
@@ -285,9 +288,7 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buf) {
     feed(conn, (uint8_t *)buf->base, (size_t)count);
 }
 
-static int read_start(struct cr_conn *conn) {
-  return uv_read_start((uv_stream_t *)conn->tcp, on_alloc, on_read);
-}
+static int read_start(struct cr_conn *conn) { return uv_read_start((uv_stream_t *)conn->tcp, on_alloc, on_read); }
 
 // --- making one ---------------------------------------------------------------------------------------------------
 

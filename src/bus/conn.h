@@ -1,5 +1,5 @@
-// One WebSocket connection over TCP on a libuv loop, either end. Loop thread only. The owner talks to it until `closed`,
-// which comes exactly once, or until cr_conn_abandon; the connection frees itself after either.
+// One WebSocket connection over TCP on a libuv loop, either end. Loop thread only. The owner talks to it until
+// `closed`, which comes exactly once, or until cr_conn_abandon; the connection frees itself after either.
 #pragma once
 #include <uv.h>
 
@@ -29,7 +29,8 @@ struct cr_conn_events {
 
 // NULL when the connection cannot be accepted (the error is logged) or has gone already.
 struct cr_conn *cr_conn_accept(uv_stream_t *server, const struct cr_conn_events *events, void *of);
-struct cr_conn *cr_conn_connect(uv_loop_t *loop, const struct cr_url *url, const struct cr_conn_events *events, void *of);
+struct cr_conn *cr_conn_connect(uv_loop_t *loop, const struct cr_url *url, const struct cr_conn_events *events,
+                                void *of);
 
 void *cr_conn_owner(const struct cr_conn *conn);
 void cr_conn_set_owner(struct cr_conn *conn, const struct cr_conn_events *events, void *of);

@@ -1,5 +1,5 @@
-// The embedded engine: a local iii bus that unmodified iii-sdk clients connect to (spec 1 to 8). One thread, one loop; all
-// of it is in memory but for the configuration files and, if asked for, the state file.
+// The embedded engine: a local iii bus that unmodified iii-sdk clients connect to (spec 1 to 8). One thread, one loop;
+// all of it is in memory but for the configuration files and, if asked for, the state file.
 #pragma once
 #include <stdint.h>
 #include <uv.h>

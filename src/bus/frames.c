@@ -115,9 +115,7 @@ void cr_frames_free(struct cr_frames *frames) {
   free(frames);
 }
 
-static int flush(struct cr_frames *frames) {
-  return wslay_event_send(frames->ws) || frames->failed ? -1 : 0;
-}
+static int flush(struct cr_frames *frames) { return wslay_event_send(frames->ws) || frames->failed ? -1 : 0; }
 
 int cr_frames_feed(struct cr_frames *frames, const uint8_t *bytes, size_t length) {
   frames->input = (struct frames_input){bytes, length};

@@ -1,6 +1,6 @@
-// WebSocket frames after the handshake (RFC 6455 5 to 7, through wslay), without any socket: bytes in, messages out, and
-// bytes to be sent appended to a buffer. Peers' bytes are untrusted. Pings are answered, a Close is echoed, text is valid
-// UTF-8; no extension is spoken.
+// WebSocket frames after the handshake (RFC 6455 5 to 7, through wslay), without any socket: bytes in, messages out,
+// and bytes to be sent appended to a buffer. Peers' bytes are untrusted. Pings are answered, a Close is echoed, text is
+// valid UTF-8; no extension is spoken.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -28,8 +28,8 @@ struct cr_frames_options {
 struct cr_frames *cr_frames_create(const struct cr_frames_options *options);
 void cr_frames_free(struct cr_frames *frames);
 
-// 0: go on; 1: nothing more will be read (Close received, or an error was answered with one): send what is in `out`, then
-// end the connection; -1: end it at once.
+// 0: go on; 1: nothing more will be read (Close received, or an error was answered with one): send what is in `out`,
+// then end the connection; -1: end it at once.
 int cr_frames_feed(struct cr_frames *frames, const uint8_t *bytes, size_t length);
 
 // One message, or a ping, as one frame. -1 when the connection is closing or `out` is full.

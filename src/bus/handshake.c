@@ -182,8 +182,8 @@ static const char *reason(int status) {
 }
 
 int cr_handshake_refuse(struct cr_buf *out, int status) {
-  return cr_buf_printf(out, "HTTP/1.1 %d %s\r\n%sContent-Length: 0\r\nConnection: close\r\n\r\n", status, reason(status),
-                       status == 426 ? "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n" : "");
+  return cr_buf_printf(out, "HTTP/1.1 %d %s\r\n%sContent-Length: 0\r\nConnection: close\r\n\r\n", status,
+                       reason(status), status == 426 ? "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n" : "");
 }
 
 static int status_of(struct span line) {

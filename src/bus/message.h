@@ -1,5 +1,5 @@
-// Messages of the iii bus coming in (spec 2): one JSON object a message, decoded strictly and without any socket. Texts of
-// peers are untrusted. Numbers inside values are never converted: they leave as they came.
+// Messages of the iii bus coming in (spec 2): one JSON object a message, decoded strictly and without any socket. Texts
+// of peers are untrusted. Numbers inside values are never converted: they leave as they came.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -30,8 +30,8 @@ enum cr_msg_type {
 
 enum cr_msg_action { CR_ACTION_CALL, CR_ACTION_VOID, CR_ACTION_ENQUEUE };
 
-// Members that the message does not have, or has as null, are NULL, except `data`, `config` and `result`, which may be a
-// JSON null. Texts hold no NUL. Everything points into `doc`.
+// Members that the message does not have, or has as null, are NULL, except `data`, `config` and `result`, which may be
+// a JSON null. Texts hold no NUL. Everything points into `doc`.
 struct cr_msg {
   enum cr_msg_type type;
   yyjson_doc *doc;
@@ -40,7 +40,7 @@ struct cr_msg {
   const char *invocation_id, *traceparent, *baggage;
   const char *worker_id, *previous_worker_id, *reattach_token;
   const char *code, *owner_worker_id, *worker_name, *queue;
-  yyjson_val *request_format, *response_format;    // or a trigger type's two formats
+  yyjson_val *request_format, *response_format;  // or a trigger type's two formats
   yyjson_val *metadata, *invocation, *config, *data, *result;
   yyjson_val *error;  // an ErrorBody: code and message are strings, stacktrace too or absent or null
   enum cr_msg_action action;

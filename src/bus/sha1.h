@@ -1,4 +1,5 @@
-// SHA-1 (RFC 3174) and Base64 (RFC 4648), for the accept key of a WebSocket handshake (RFC 6455 4.2.2) and nothing else.
+// SHA-1 (RFC 3174) and Base64 (RFC 4648), for the accept key of a WebSocket handshake (RFC 6455 4.2.2) and nothing
+// else.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>

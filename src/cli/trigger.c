@@ -110,8 +110,9 @@ static void print_failure(const struct cr_bus_failure *failure) {
 }
 
 static void print_unreachable(const struct program *program) {
-  fail("Timed out waiting for the engine (no response within the timeout). Is the engine running at the given address "
-       "and port?");
+  fail(
+      "Timed out waiting for the engine (no response within the timeout). Is the engine running at the given address "
+      "and port?");
   if (!program->listening)
     fputs("Nothing listens there. `code-runner serve --embedded` starts a worker with an engine of its own.\n", stderr);
 }
@@ -121,8 +122,7 @@ static void print_unreachable(const struct program *program) {
 // The value of a pair: JSON where it is, else the text itself.
 static yyjson_mut_val *pair_value(yyjson_mut_doc *doc, const char *text) {
   yyjson_doc *parsed = yyjson_read_opts((char *)text, strlen(text), YYJSON_READ_NUMBER_AS_RAW, NULL, NULL);
-  yyjson_mut_val *value =
-      parsed ? yyjson_val_mut_copy(doc, yyjson_doc_get_root(parsed)) : yyjson_mut_strcpy(doc, text);
+  yyjson_mut_val *value = parsed ? yyjson_val_mut_copy(doc, yyjson_doc_get_root(parsed)) : yyjson_mut_strcpy(doc, text);
   yyjson_doc_free(parsed);
   return value;
 }
@@ -141,8 +141,8 @@ static char *payload_text(const struct program *program, size_t *length) {
   yyjson_mut_val *root = yyjson_mut_obj(doc);
   yyjson_read_err why;
   if (program->json) {
-    yyjson_doc *given = yyjson_read_opts((char *)program->json, strlen(program->json), YYJSON_READ_NUMBER_AS_RAW, NULL,
-                                         &why);
+    yyjson_doc *given =
+        yyjson_read_opts((char *)program->json, strlen(program->json), YYJSON_READ_NUMBER_AS_RAW, NULL, &why);
     if (!given) {
       fail("--json is not valid JSON\n\nCaused by:\n    %s at byte %zu", why.msg, why.pos);
       yyjson_mut_doc_free(doc);
@@ -191,8 +191,8 @@ static void print_parameters(yyjson_val *schema) {
     const char *what = yyjson_get_str(yyjson_obj_get(property, "description"));
     int needed = 0;
     yyjson_arr_foreach(required, i, n, other) needed |= yyjson_equals(name, other);
-    printf("  %s%s%s%s%s%s\n", yyjson_get_str(name), type ? " <" : "", type ? type : "", type ? ">" : "",
-           needed ? " (required)" : "", what ? "" : "");
+    printf("  %s%s%s%s%s\n", yyjson_get_str(name), type ? " <" : "", type ? type : "", type ? ">" : "",
+           needed ? " (required)" : "");
     if (what) printf("      %s\n", what);
   }
 }
@@ -239,8 +239,8 @@ static int call(struct program *program) {
   size_t length = 0;
   cr_autofree char *payload = program->help ? NULL : payload_text(program, &length);
   if (!program->help && !payload) return 1;
-  cr_autofree char *address = cr_format(strchr(program->address, ':') ? "ws://[%s]:%ld" : "ws://%s:%ld",
-                                        program->address, program->port);
+  cr_autofree char *address =
+      cr_format(strchr(program->address, ':') ? "ws://[%s]:%ld" : "ws://%s:%ld", program->address, program->port);
   struct cr_bus_options options = {.url = program->url ? program->url : address, .retry_ms = RETRY_MS};
   struct cr_bus_events events = {.state = on_state};
   struct cr_error err = {0};
@@ -289,7 +289,8 @@ static int read_option(int argc, char **argv, int *at, struct program *program) 
     program->name_space = value;
   else if ((value = cr_cli_value(argc, argv, at, "--port")))
     return read_number(value, 1, 65535, &program->port);
-  else if ((value = cr_cli_value(argc, argv, at, "--timeout-ms")) || (value = cr_cli_value(argc, argv, at, "--timeout")))
+  else if ((value = cr_cli_value(argc, argv, at, "--timeout-ms")) ||
+           (value = cr_cli_value(argc, argv, at, "--timeout")))
     return read_number(value, 1, 86400000, &program->timeout_ms);
   else
     return -1;

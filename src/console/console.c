@@ -113,10 +113,12 @@ static void refuse(struct link *link, const char *status) {
 }
 
 static const struct cr_asset *find_file(const char *name) {
-  char path[600];
-  if (!strncmp(name, "ui/code-runner/", 15))
-    return strcmp(name + 15, "page.js") && strcmp(name + 15, "styles.css") ? NULL : cr_asset_find(name + 15);
-  snprintf(path, sizeof path, "console/%s", *name ? name : "index.html");
+  static const char cards[] = "ui/code-runner/";
+  if (!strncmp(name, cards, sizeof cards - 1)) {
+    const char *file = name + sizeof cards - 1;
+    return strcmp(file, "page.js") == 0 || strcmp(file, "styles.css") == 0 ? cr_asset_find(file) : NULL;
+  }
+  cr_autofree char *path = cr_format("console/%s", *name ? name : "index.html");
   return cr_asset_find(path);
 }
 

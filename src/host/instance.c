@@ -330,7 +330,7 @@ void instance_reaped(struct cr_instance *instance, int status) {
     uv_timer_stop(&instance->patience);
     deliver_end(instance, 1, status);
   }
-  instance->busy--;  // NOLINT(clang-analyzer-unix.Malloc): while it is not 0 nobody frees it
+  instance->busy--;
   maybe_release(instance);
 }
 

@@ -8,8 +8,8 @@
 
 struct cr_instance;
 
-// How it ended: `status` is that of waitpid(2) when `known`. `parked`: it had been sealed and ready. `expelled`: the worker
-// ended it, because it broke the protocol or closed its stream.
+// How it ended: `status` is that of waitpid(2) when `known`. `parked`: it had been sealed and ready. `expelled`: the
+// worker ended it, because it broke the protocol or closed its stream.
 struct cr_end {
   int known;
   int status;

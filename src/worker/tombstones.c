@@ -24,7 +24,7 @@ int cr_tombstones_has(const struct cr_tombstones *tombstones, const char *id) {
 void cr_tombstones_free(struct cr_tombstones *tombstones) {
   struct cr_tombstone *stone, *next;
   HASH_ITER(hh, tombstones->set, stone, next) {
-    HASH_DEL(tombstones->set, stone);  // NOLINT(clang-analyzer-unix.Malloc): the head has moved on
+    HASH_DEL(tombstones->set, stone);
     free(stone);
   }
 }

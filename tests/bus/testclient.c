@@ -1,5 +1,5 @@
-// Drives the client of src/bus/client.h for client.test.mjs: commands are lines on standard input, what happens are JSON
-// lines on standard output. `testclient URL NAME [NAMESPACE]`.
+// Drives the client of src/bus/client.h for client.test.mjs: commands are lines on standard input, what happens are
+// JSON lines on standard output. `testclient URL NAME [NAMESPACE]`.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -146,17 +146,16 @@ static void on_closed(void *of) {
 
 // Modes outlive what they are registered with: there are only these.
 static void *mode_of(const char *word) {
-  static char *const modes[] = {"echo", "metadata", "error", "none", "huge", "hugeerror", "hold", "accept", "refuse", "later"};
+  static char *const modes[] = {"echo",      "metadata", "error",  "none",   "huge",
+                                "hugeerror", "hold",     "accept", "refuse", "later"};
   for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
     if (!strcmp(word, modes[i])) return modes[i];
   return modes[0];
 }
 
 static void register_function(char **word) {
-  struct cr_bus_function function = {.id = word[1],
-                                     .description = "described",
-                                     .request_format = "{\"type\":\"object\"}",
-                                     .metadata = "{\"n\":1.50}"};
+  struct cr_bus_function function = {
+      .id = word[1], .description = "described", .request_format = "{\"type\":\"object\"}", .metadata = "{\"n\":1.50}"};
   cr_bus_register(bus, &function, on_call, mode_of(word[2]), NULL);
 }
 
@@ -183,7 +182,8 @@ static void bind_trigger(char **word) {
 }
 
 static void provide(char **word) {
-  struct cr_bus_trigger_type type = {.id = word[1], .description = "described", .config_format = "{\"type\":\"object\"}"};
+  struct cr_bus_trigger_type type = {
+      .id = word[1], .description = "described", .config_format = "{\"type\":\"object\"}"};
   struct cr_bus_provider provider = {on_bound, on_unbound};
   cr_bus_provide(bus, &type, &provider, mode_of(word[2]), NULL);
 }

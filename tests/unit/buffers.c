@@ -123,6 +123,6 @@ static void a_freed_buffer_can_be_used_again(void **state) {
 }
 
 UNIT_MAIN(T(appends_up_to_the_maximum), T(one_over_the_maximum_changes_nothing), T(a_maximum_of_nothing_takes_nothing),
-          T(sizes_that_would_wrap_are_refused), T(growth_never_passes_the_maximum), T(a_failed_allocation_changes_nothing),
-          T(every_allocation_may_fail), T(printf_and_puts_obey_the_maximum), T(consume_drops_from_the_front),
-          T(a_freed_buffer_can_be_used_again))
+          T(sizes_that_would_wrap_are_refused), T(growth_never_passes_the_maximum),
+          T(a_failed_allocation_changes_nothing), T(every_allocation_may_fail), T(printf_and_puts_obey_the_maximum),
+          T(consume_drops_from_the_front), T(a_freed_buffer_can_be_used_again))

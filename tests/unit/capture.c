@@ -25,12 +25,14 @@ static void fill(char *text, size_t length) {
 static void renders_like_the_whole(const char *text, size_t length, size_t piece, uint64_t cap) {
   struct cr_capture capture;
   cr_capture_start(&capture, cap);
-  for (size_t at = 0; at < length; at += piece) cr_capture_write(&capture, text + at, at + piece < length ? piece : length - at);
+  for (size_t at = 0; at < length; at += piece)
+    cr_capture_write(&capture, text + at, at + piece < length ? piece : length - at);
   cr_capture_finish(&capture);
   cr_autobuf got = CR_BUF(1 << 20), expected = CR_BUF(1 << 20);
   assert_int_equal(cr_capture_render(&capture, "stdout", &got), 0);
-  assert_int_equal(cr_caps_stream("stdout", cap ? cap : length, length, (const uint8_t *)text, length, (const uint8_t *)text,
-                                  length, &expected), 0);
+  assert_int_equal(cr_caps_stream("stdout", cap ? cap : length, length, (const uint8_t *)text, length,
+                                  (const uint8_t *)text, length, &expected),
+                   0);
   assert_int_equal(capture.total, length);
   assert_int_equal(got.len, expected.len);
   assert_memory_equal(got.data, expected.data, got.len);

@@ -51,8 +51,10 @@ static void every_key_is_read(void **state) {
   assert_int_equal(read_text("{\"max_runtimes\":1,\"default_timeout_ms\":2,\"max_timeout_ms\":3,\"idle_ttl_secs\":4,"
                              "\"heap_mb\":5,\"external_mb\":6,\"scratch_mb\":7,\"scratch_files\":8,"
                              "\"scratch_root\":\"/x\",\"inject_guidance\":false,\"max_result_bytes\":9,"
-                             "\"max_stream_bytes\":0}", &c, NULL), 0);
-  const uint64_t got[] = {c.max_runtimes, c.default_timeout_ms, c.max_timeout_ms, c.idle_ttl_secs, c.heap_mb,
+                             "\"max_stream_bytes\":0}",
+                             &c, NULL),
+                   0);
+  const uint64_t got[] = {c.max_runtimes, c.default_timeout_ms, c.max_timeout_ms, c.idle_ttl_secs,   c.heap_mb,
                           c.external_mb,  c.scratch_mb,         c.scratch_files,  c.max_result_bytes};
   for (size_t i = 0; i < sizeof got / sizeof *got; i++) assert_int_equal(got[i], i + 1);
   assert_int_equal(c.max_stream_bytes, 0);
@@ -82,10 +84,11 @@ static void unknown_keys_are_refused_by_name(void **state) {
 
 static void wrong_values_are_refused_by_name(void **state) {
   (void)state;
-  static const char *const numbers[] = {"max_runtimes", "default_timeout_ms", "max_timeout_ms", "idle_ttl_secs", "heap_mb",
-                                        "external_mb",  "scratch_mb",         "scratch_files",  "max_result_bytes",
-                                        "max_stream_bytes"};
-  static const char *const bad[] = {"-1", "1.5", "1.0", "\"1\"", "null", "true", "[]", "{}", "1e3", "99999999999999999999"};
+  static const char *const numbers[] = {"max_runtimes",     "default_timeout_ms", "max_timeout_ms", "idle_ttl_secs",
+                                        "heap_mb",          "external_mb",        "scratch_mb",     "scratch_files",
+                                        "max_result_bytes", "max_stream_bytes"};
+  static const char *const bad[] = {"-1",   "1.5", "1.0", "\"1\"", "null",
+                                    "true", "[]",  "{}",  "1e3",   "99999999999999999999"};
   for (size_t n = 0; n < sizeof numbers / sizeof *numbers; n++)
     for (size_t b = 0; b < sizeof bad / sizeof *bad; b++) {
       char json[96];
@@ -156,8 +159,8 @@ static void hot_keys_apply_and_others_only_report(void **state) {
   assert_int_equal(cr_config_apply(&now, &wanted), 0);
   assert_int_equal(now.default_timeout_ms + now.max_timeout_ms + now.max_result_bytes + now.max_stream_bytes, 4);
   assert_int_equal(now.inject_guidance, 0);
-  uint64_t *const cold[] = {&wanted.max_runtimes, &wanted.idle_ttl_secs, &wanted.heap_mb, &wanted.external_mb,
-                            &wanted.scratch_mb,   &wanted.scratch_files};
+  uint64_t *const cold[] = {&wanted.max_runtimes, &wanted.idle_ttl_secs, &wanted.heap_mb,
+                            &wanted.external_mb,  &wanted.scratch_mb,    &wanted.scratch_files};
   for (size_t i = 0; i < sizeof cold / sizeof *cold; i++) {
     uint64_t before = *cold[i];
     *cold[i] = 12345;

@@ -106,5 +106,5 @@ static void surplus_descriptors_are_closed(void **state) {
   close(pair[1]);
 }
 
-UNIT_MAIN(T(a_packet_arrives_with_its_descriptors), T(the_end_of_the_stream_is_zero), T(packets_of_another_size_are_refused),
-          T(a_text_without_an_end_gets_one), T(surplus_descriptors_are_closed))
+UNIT_MAIN(T(a_packet_arrives_with_its_descriptors), T(the_end_of_the_stream_is_zero),
+          T(packets_of_another_size_are_refused), T(a_text_without_an_end_gets_one), T(surplus_descriptors_are_closed))

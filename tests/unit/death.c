@@ -12,7 +12,8 @@
 
 static const char heap[] =
     "printed by the guest\n\n<--- Last few GCs --->\n\n[3:0x1] 12 ms: Mark-Compact\n\n"
-    "FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory\n----- Native stack trace -----\n";
+    "FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory\n----- Native stack trace "
+    "-----\n";
 
 static enum cr_cause cause(enum cr_lang lang, int status, const char *errors) {
   struct cr_end end = {.known = 1, .status = status, .parked = 1};
@@ -105,4 +106,5 @@ static void the_guests_own_doing_is_a_response(void **state) {
 }
 
 UNIT_MAIN(T(ends_have_causes), T(an_exhausted_heap_is_memory), T(words_of_the_guest_are_not_believed),
-          T(the_engines_report_is_told_from_the_guests_output), T(limits_are_errors), T(the_guests_own_doing_is_a_response))
+          T(the_engines_report_is_told_from_the_guests_output), T(limits_are_errors),
+          T(the_guests_own_doing_is_a_response))

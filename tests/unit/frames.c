@@ -185,7 +185,8 @@ struct trickle {
 
 static void *write_slowly(void *of) {
   struct trickle *trickle = of;
-  for (size_t i = 0; i < trickle->bytes->len; i++) assert_int_equal(write(trickle->socket, trickle->bytes->data + i, 1), 1);
+  for (size_t i = 0; i < trickle->bytes->len; i++)
+    assert_int_equal(write(trickle->socket, trickle->bytes->data + i, 1), 1);
   close(trickle->socket);
   return NULL;
 }
@@ -225,6 +226,7 @@ static void a_malformed_stream_ends(void **state) {
 UNIT_MAIN(T(what_is_written_is_read), T(the_wire_is_little_endian), T(every_truncation_wants_more_bytes),
           T(a_payload_at_the_maximum_is_taken_and_one_over_is_not),
           T(an_oversized_header_is_refused_before_its_payload_arrives), T(reserved_bytes_must_be_zero),
-          T(frames_are_taken_in_their_order), T(fields_that_overrun_the_frame_are_not_there), T(a_number_has_eight_bytes),
-          T(a_frame_that_does_not_fit_is_taken_out_again), T(any_failed_allocation_is_reported_at_the_end),
-          T(an_id_can_be_given_later), T(a_stream_read_byte_by_byte_gives_whole_frames), T(a_malformed_stream_ends))
+          T(frames_are_taken_in_their_order), T(fields_that_overrun_the_frame_are_not_there),
+          T(a_number_has_eight_bytes), T(a_frame_that_does_not_fit_is_taken_out_again),
+          T(any_failed_allocation_is_reported_at_the_end), T(an_id_can_be_given_later),
+          T(a_stream_read_byte_by_byte_gives_whole_frames), T(a_malformed_stream_ends))

@@ -31,9 +31,9 @@ static void refuses(const char *text) {
 
 static void only_one_whole_value_is_json(void **state) {
   (void)state;
-  static const char *const texts[] = {"",       "{",      "1 2",      "{} {}",       "{\"a\":1}}", "'a'",
-                                      "[1,]",   "NaN",    "01",       "\"\\ud83d\"", "\"\xff\"",   "\"a\nb\"",
-                                      "{a:1}",  "// x\n1", "[1] /**/", "tru",         "\"",         "+1"};
+  static const char *const texts[] = {"",      "{",       "1 2",      "{} {}",       "{\"a\":1}}", "'a'",
+                                      "[1,]",  "NaN",     "01",       "\"\\ud83d\"", "\"\xff\"",   "\"a\nb\"",
+                                      "{a:1}", "// x\n1", "[1] /**/", "tru",         "\"",         "+1"};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) refuses(texts[i]);
 }
 
@@ -65,7 +65,7 @@ static void very_deep_text_costs_no_stack(void **state) {
 
 static void kinds_have_names(void **state) {
   (void)state;
-  static const char *const cases[][2] = {{"null", "null"},     {"true", "a boolean"}, {"1", "a number"},
+  static const char *const cases[][2] = {{"null", "null"},      {"true", "a boolean"}, {"1", "a number"},
                                          {"1e400", "a number"}, {"\"\"", "a string"},  {"[]", "an array"},
                                          {"{}", "an object"}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -53,8 +53,9 @@ static void texts(void **state) {
 
 static void unsigned_numbers(void **state) {
   (void)state;
-  yyjson_doc *doc = parse("{\"a\":0,\"b\":18446744073709551615,\"c\":-1,\"d\":1.5,\"e\":18446744073709551616,\"f\":\"1\","
-                          "\"g\":null,\"h\":true,\"i\":1.0,\"j\":-0,\"k\":1e2}");
+  yyjson_doc *doc = parse(
+      "{\"a\":0,\"b\":18446744073709551615,\"c\":-1,\"d\":1.5,\"e\":18446744073709551616,\"f\":\"1\","
+      "\"g\":null,\"h\":true,\"i\":1.0,\"j\":-0,\"k\":1e2}");
   yyjson_val *root = yyjson_doc_get_root(doc);
   struct cr_error err = {0};
   uint64_t value = 42;
@@ -98,10 +99,18 @@ static void languages(void **state) {
   static const struct {
     const char *json;
     int nullable, result, lang;
-  } cases[] = {{"{\"lang\":\"node\"}", 1, 0, 0},      {"{\"lang\":\"python\"}", 0, 0, 1}, {"{\"lang\":null}", 1, 0, -1},
-               {"{}", 1, 0, -1},                      {"{}", 0, -1, -1},                  {"{\"lang\":null}", 0, -1, -1},
-               {"{\"lang\":\"Node\"}", 1, -1, -1},    {"{\"lang\":\"\"}", 1, -1, -1},     {"{\"lang\":\"javascript\"}", 1, -1, -1},
-               {"{\"lang\":\"node\\u0000\"}", 1, -1, -1}, {"{\"lang\":1}", 1, -1, -1},    {"{\"lang\":[\"node\"]}", 1, -1, -1}};
+  } cases[] = {{"{\"lang\":\"node\"}", 1, 0, 0},
+               {"{\"lang\":\"python\"}", 0, 0, 1},
+               {"{\"lang\":null}", 1, 0, -1},
+               {"{}", 1, 0, -1},
+               {"{}", 0, -1, -1},
+               {"{\"lang\":null}", 0, -1, -1},
+               {"{\"lang\":\"Node\"}", 1, -1, -1},
+               {"{\"lang\":\"\"}", 1, -1, -1},
+               {"{\"lang\":\"javascript\"}", 1, -1, -1},
+               {"{\"lang\":\"node\\u0000\"}", 1, -1, -1},
+               {"{\"lang\":1}", 1, -1, -1},
+               {"{\"lang\":[\"node\"]}", 1, -1, -1}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct cr_error err = {0};
     int lang = 9;

@@ -45,8 +45,9 @@ static void a_success(void **state) {
   struct made made;
   begin(&made, "out\n", "", 100);
   value(&made, "{\"a\":[1,null]}");
-  is(&made, "{\"stdout\":\"out\\n\",\"stderr\":\"\",\"exit_code\":0,\"success\":true,\"duration_ms\":5,"
-            "\"result\":{\"a\":[1,null]}}");
+  is(&made,
+     "{\"stdout\":\"out\\n\",\"stderr\":\"\",\"exit_code\":0,\"success\":true,\"duration_ms\":5,"
+     "\"result\":{\"a\":[1,null]}}");
 }
 
 static void a_runtime_id_comes_first_or_not_at_all(void **state) {
@@ -54,8 +55,9 @@ static void a_runtime_id_comes_first_or_not_at_all(void **state) {
   struct made made;
   begin(&made, "", "", 100);
   made.response.runtime_id = "rt-1";
-  is(&made, "{\"runtime_id\":\"rt-1\",\"stdout\":\"\",\"stderr\":\"\",\"exit_code\":0,\"success\":true,\"duration_ms\":5,"
-            "\"result\":null}");
+  is(&made,
+     "{\"runtime_id\":\"rt-1\",\"stdout\":\"\",\"stderr\":\"\",\"exit_code\":0,\"success\":true,\"duration_ms\":5,"
+     "\"result\":null}");
 }
 
 static void a_failure_has_no_result(void **state) {
@@ -72,13 +74,15 @@ static void numbers_are_exact(void **state) {
   struct made made;
   begin(&made, "", "", 100);
   value(&made, "1000000000000000000000000000000");
-  is(&made, "{\"stdout\":\"\",\"stderr\":\"\",\"exit_code\":0,\"success\":true,\"duration_ms\":5,"
-            "\"result\":1000000000000000000000000000000}");
+  is(&made,
+     "{\"stdout\":\"\",\"stderr\":\"\",\"exit_code\":0,\"success\":true,\"duration_ms\":5,"
+     "\"result\":1000000000000000000000000000000}");
 }
 
 static void what_is_not_json_is_null(void **state) {
   (void)state;
-  static const char *const bad[] = {"", "{", "1}", "1,\"stdout\":\"forged\"", "\"\xff\"", "\"\\ud83d\"", "NaN", "undefined"};
+  static const char *const bad[] = {"",         "{",           "1}",  "1,\"stdout\":\"forged\"",
+                                    "\"\xff\"", "\"\\ud83d\"", "NaN", "undefined"};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     struct made made;
     begin(&made, "", "", 100);
@@ -93,7 +97,9 @@ static void a_guest_cannot_pass_a_result_over_the_cap(void **state) {
     const char *json, *shape;
   } cases[] = {{"[1,2,3,4,5,6,7,8,9,10,11,12,13,14]", "(14 array elements)"},
                {"{\"a\":\"xxxxxxxxxxxxxxxx\",\"b\":\"yyyyyyyyy\"}", "(2 object keys)"},
-               {"\"\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\"", "(a 16-char string)"},
+               {"\"\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3"
+                "\xa9\xc3\xa9\xc3\xa9\xc3\xa9\"",
+                "(a 16-char string)"},
                {"123456789012345678901234567890123", "(a value)"}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct made made;
@@ -113,8 +119,9 @@ static void a_result_of_exactly_the_cap_stays(void **state) {
   struct made made;
   begin(&made, "", "", 100);
   value(&made, "\"123456789012345678901234567890\"");
-  is(&made, "{\"stdout\":\"\",\"stderr\":\"\",\"exit_code\":0,\"success\":true,\"duration_ms\":5,"
-            "\"result\":\"123456789012345678901234567890\"}");
+  is(&made,
+     "{\"stdout\":\"\",\"stderr\":\"\",\"exit_code\":0,\"success\":true,\"duration_ms\":5,"
+     "\"result\":\"123456789012345678901234567890\"}");
 }
 
 static void no_cap_is_no_cap(void **state) {
@@ -123,8 +130,9 @@ static void no_cap_is_no_cap(void **state) {
   begin(&made, "", "", 100);
   value(&made, "\"1234567890123456789012345678901\"");
   made.response.max_result_bytes = 0;
-  is(&made, "{\"stdout\":\"\",\"stderr\":\"\",\"exit_code\":0,\"success\":true,\"duration_ms\":5,"
-            "\"result\":\"1234567890123456789012345678901\"}");
+  is(&made,
+     "{\"stdout\":\"\",\"stderr\":\"\",\"exit_code\":0,\"success\":true,\"duration_ms\":5,"
+     "\"result\":\"1234567890123456789012345678901\"}");
 }
 
 static void the_ceiling_is_announced(void **state) {
@@ -145,5 +153,5 @@ static void the_ceiling_is_announced(void **state) {
 }
 
 UNIT_MAIN(T(a_success), T(a_runtime_id_comes_first_or_not_at_all), T(a_failure_has_no_result), T(numbers_are_exact),
-          T(what_is_not_json_is_null), T(a_guest_cannot_pass_a_result_over_the_cap), T(a_result_of_exactly_the_cap_stays),
-          T(no_cap_is_no_cap), T(the_ceiling_is_announced))
+          T(what_is_not_json_is_null), T(a_guest_cannot_pass_a_result_over_the_cap),
+          T(a_result_of_exactly_the_cap_stays), T(no_cap_is_no_cap), T(the_ceiling_is_announced))

@@ -4,13 +4,24 @@
 #include "base/json.h"
 #include "worker/targets.h"
 
-static const char *const refused[] = {"state::claim-namespace", "harness::state::x", "harness::state::",
-                                      "provider-openai-codex::state::get", "provider::openai-codex::login::start",
+static const char *const refused[] = {"state::claim-namespace",
+                                      "harness::state::x",
+                                      "harness::state::",
+                                      "provider-openai-codex::state::get",
+                                      "provider::openai-codex::login::start",
                                       "provider::openai-codex::auth::token"};
-static const char *const allowed[] = {"provider::openai-codex::authenticate", "provider::openai-codex::stream",
-                                      "provider-openai-codex::state-info", "state::get", "state::set", "state::claim-namespace2",
-                                      "harness::state", "Harness::state::x", "STATE::claim-namespace", " state::claim-namespace",
-                                      "code-runner::run", ""};
+static const char *const allowed[] = {"provider::openai-codex::authenticate",
+                                      "provider::openai-codex::stream",
+                                      "provider-openai-codex::state-info",
+                                      "state::get",
+                                      "state::set",
+                                      "state::claim-namespace2",
+                                      "harness::state",
+                                      "Harness::state::x",
+                                      "STATE::claim-namespace",
+                                      " state::claim-namespace",
+                                      "code-runner::run",
+                                      ""};
 #define COUNT(array) (sizeof array / sizeof *array)
 
 static int call(const char *id, const char *payload, struct cr_error *err) {
@@ -59,10 +70,16 @@ static void a_nested_binding_is_looked_at(void **state) {
   assert_int_equal(call("engine::register_trigger", "{\"function_id\":\"my::fn\"}", NULL), 0);
   must_fail(call("engine::register_trigger", "{\"function_id\":\"harness::state::x\"}", &err), &err, "operator-only",
             "harness::state::x");
-  must_fail(call("engine::register_trigger", "{\"function_id\":\"engine::register_trigger\"}", &err), &err, "operator-only",
-            "engine::register_trigger");
-  static const char *const missing[] = {"{}", "null", "[]", "3", "{\"function_id\":1}", "{\"function_id\":null}",
-                                        "{\"function_id\":[\"my::fn\"]}", "{\"function_id\":\"my::fn\\u0000harness\"}",
+  must_fail(call("engine::register_trigger", "{\"function_id\":\"engine::register_trigger\"}", &err), &err,
+            "operator-only", "engine::register_trigger");
+  static const char *const missing[] = {"{}",
+                                        "null",
+                                        "[]",
+                                        "3",
+                                        "{\"function_id\":1}",
+                                        "{\"function_id\":null}",
+                                        "{\"function_id\":[\"my::fn\"]}",
+                                        "{\"function_id\":\"my::fn\\u0000harness\"}",
                                         "{\"function_id\":\"my::fn\",\"function_id\":\"harness::state::x\"}"};
   for (size_t i = 0; i < COUNT(missing); i++)
     must_fail(call("engine::register_trigger", missing[i], &err), &err, "function_id", "");

@@ -16,8 +16,8 @@
   }
 #define T(test) cmocka_unit_test(test)
 
-#define assert_buf(buf, text)                               \
-  do {                                                      \
-    assert_int_equal((buf)->len, strlen(text));             \
-    assert_memory_equal((buf)->data, text, strlen(text));   \
+#define assert_buf(buf, text)                             \
+  do {                                                    \
+    assert_int_equal((buf)->len, strlen(text));           \
+    assert_memory_equal((buf)->data, text, strlen(text)); \
   } while (0)

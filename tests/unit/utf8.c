@@ -31,7 +31,10 @@ static void valid_text_is_unchanged(void **state) {
 static void invalid_bytes_become_the_replacement(void **state) {
   (void)state;
   REPAIRS("\xff\xfe", R R);
-  REPAIRS("a\x80" "b", "a" R "b");
+  REPAIRS(
+      "a\x80"
+      "b",
+      "a" R "b");
   REPAIRS("\xc0\xaf", R R);
   REPAIRS("\xc3(", R "(");
   REPAIRS("\xc3\xc3\xa9", R "\xc3\xa9");
@@ -75,7 +78,10 @@ static size_t naive_suffix(const uint8_t *text, size_t length, size_t most) {
 
 static void prefixes_and_suffixes_end_on_boundaries(void **state) {
   (void)state;
-  static const uint8_t text[] = "a\xc3\xa9" "b\xe2\x82\xac\xf0\x9f\x98\x80" "c\xf0\x9f\x98\x80";
+  static const uint8_t text[] =
+      "a\xc3\xa9"
+      "b\xe2\x82\xac\xf0\x9f\x98\x80"
+      "c\xf0\x9f\x98\x80";
   for (size_t length = 0; length < sizeof text; length++) {
     if (length < sizeof text - 1 && (text[length] & 0xc0) == 0x80) continue;
     for (size_t most = 0; most <= length + 2; most++) {

@@ -1,5 +1,5 @@
-// engine::channels::create and the byte streams behind it (spec 1.4): messages go from one connection to another as they
-// come, with at most `buffer_size` of them waiting.
+// engine::channels::create and the byte streams behind it (spec 1.4): messages go from one connection to another as
+// they come, with at most `buffer_size` of them waiting.
 #include <stdlib.h>
 #include <string.h>
 
@@ -169,7 +169,8 @@ static size_t buffer_size(yyjson_val *input) {
   return size < 1 ? 1 : size > BUFFER_MOST ? BUFFER_MOST : (size_t)size;
 }
 
-static void write_end(struct cr_writer *writer, const char *name, const struct channel *channel, const char *direction) {
+static void write_end(struct cr_writer *writer, const char *name, const struct channel *channel,
+                      const char *direction) {
   cr_write_json(writer, name, "", 0);
   if (writer->failed) return;
   struct cr_writer end = cr_writer_open(writer->buf);

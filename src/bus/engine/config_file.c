@@ -31,9 +31,7 @@ static int emit_scalar(yaml_emitter_t *emitter, const char *text, size_t length,
          yaml_emitter_emit(emitter, &event);
 }
 
-static int emit_text(yaml_emitter_t *emitter, const char *text) {
-  return emit_scalar(emitter, text, strlen(text), 1);
-}
+static int emit_text(yaml_emitter_t *emitter, const char *text) { return emit_scalar(emitter, text, strlen(text), 1); }
 
 static int emit_value(yaml_emitter_t *emitter, yyjson_val *value);
 
@@ -63,8 +61,9 @@ static int emit_object(yaml_emitter_t *emitter, yyjson_val *object) {
   size_t index, count;
   yyjson_val *key, *item;
   if (!emit_open(emitter, !yyjson_obj_size(object))) return 0;
-  yyjson_obj_foreach(object, index, count, key, item)
-    if (!emit_scalar(emitter, yyjson_get_str(key), yyjson_get_len(key), 1) || !emit_value(emitter, item)) return 0;
+  yyjson_obj_foreach(object, index, count, key,
+                     item) if (!emit_scalar(emitter, yyjson_get_str(key), yyjson_get_len(key), 1) ||
+                               !emit_value(emitter, item)) return 0;
   return emit_close(emitter);
 }
 

@@ -13,5 +13,6 @@ struct config_parts {
 
 // Appends the file's text. -1 and `err` when it would not be read back (nested too deep, too large).
 int cr_config_file_write(const struct config_parts *parts, struct cr_buf *out, struct cr_error *err);
-// A document {id, name, description, value, metadata?}, or NULL and `err`. Missing texts are "", a missing value is null.
+// A document {id, name, description, value, metadata?}, or NULL and `err`. Missing texts are "", a missing value is
+// null.
 yyjson_doc *cr_config_file_read(const char *text, size_t length, struct cr_error *err);

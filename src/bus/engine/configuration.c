@@ -167,7 +167,8 @@ static int wants(yyjson_val *config, const void *of) {
 }
 
 static const char *refuse_binding(yyjson_val *config) {
-  if (!yyjson_is_obj(config) && !yyjson_is_null(config)) return "the config of a configuration trigger must be an object";
+  if (!yyjson_is_obj(config) && !yyjson_is_null(config))
+    return "the config of a configuration trigger must be an object";
   yyjson_val *types = yyjson_obj_get(config, "event_types");
   return types && !yyjson_is_arr(types) && !yyjson_is_null(types) ? "`event_types` must be an array" : NULL;
 }
@@ -447,8 +448,8 @@ static void config_set(struct cr_engine *engine, struct invocation *invocation, 
   if (!given || check_id(invocation, id)) return;
   struct config_entry *entry = find(engine->configuration, id);
   if (!entry) {
-    cr_answer_error(invocation, "NOT_REGISTERED", "configuration '%s' is not registered; call configuration::register first",
-                    id);
+    cr_answer_error(invocation, "NOT_REGISTERED",
+                    "configuration '%s' is not registered; call configuration::register first", id);
     return;
   }
   if (!entry->schema) {

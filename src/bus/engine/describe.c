@@ -17,8 +17,7 @@ struct text_list {
 static void list_add(struct text_list *list, const void *item) {
   if (list->count == list->cap) {
     list->cap = list->cap ? list->cap * 2 : 64;
-    list->items = realloc(list->items, list->cap * sizeof *list->items);
-    if (!list->items) cr_out_of_memory();
+    list->items = cr_grow(list->items, list->cap * sizeof *list->items);
   }
   list->items[list->count++] = item;
 }
@@ -124,8 +123,8 @@ static void functions_list(struct cr_engine *engine, struct invocation *invocati
   struct text_list found = {0};
   struct function_id *group, *next;
   HASH_ITER(hh, engine->functions, group, next)
-    for (struct function *function = group->first; function; function = function->next)
-      if (function_wanted(function, &filter)) list_add(&found, function);
+  for (struct function *function = group->first; function; function = function->next)
+    if (function_wanted(function, &filter)) list_add(&found, function);
   if (found.count) qsort(found.items, found.count, sizeof *found.items, by_function);
   yyjson_mut_val *root;
   yyjson_mut_doc *doc = new_object(&root);
@@ -138,7 +137,8 @@ static void functions_list(struct cr_engine *engine, struct invocation *invocati
   cr_answer_doc(invocation, doc);
 }
 
-// The function in the namespace asked for, else in `default`, else in the only other one. `ambiguous`: there are several.
+// The function in the namespace asked for, else in `default`, else in the only other one. `ambiguous`: there are
+// several.
 static struct function *choose(struct cr_engine *engine, const char *id, const char *name_space, int *ambiguous) {
   *ambiguous = 0;
   if (name_space) return cr_catalogue_find(engine, name_space, id);
@@ -244,7 +244,8 @@ static yyjson_mut_val *type_detail(yyjson_mut_doc *doc, const struct trigger_typ
 }
 
 static int by_type(const void *a, const void *b) {
-  const struct trigger_type *one = *(const struct trigger_type *const *)a, *two = *(const struct trigger_type *const *)b;
+  const struct trigger_type *one = *(const struct trigger_type *const *)a,
+                            *two = *(const struct trigger_type *const *)b;
   int order = strcmp(one->id, two->id);
   return order ? order : strcmp(one->name_space, two->name_space);
 }
@@ -291,7 +292,8 @@ static const char *binding_worker(struct cr_engine *engine, const struct binding
   struct function *function = cr_catalogue_find(engine, binding->name_space, binding->function_id);
   if (function) return cr_catalogue_worker(function, text);
   const char *colons = strstr(binding->function_id, "::");
-  snprintf(text, 512, "%.*s", (int)(colons && colons - binding->function_id < 511 ? colons - binding->function_id : 511),
+  snprintf(text, 512, "%.*s",
+           (int)(colons && colons - binding->function_id < 511 ? colons - binding->function_id : 511),
            binding->function_id);
   return text;
 }
@@ -340,13 +342,12 @@ static void bindings_list(struct cr_engine *engine, struct invocation *invocatio
   struct text_list found = {0};
   struct binding *binding, *next;
   HASH_ITER(hh, engine->bindings, binding, next)
-    if (binding_wanted(engine, binding, input)) list_add(&found, binding);
+  if (binding_wanted(engine, binding, input)) list_add(&found, binding);
   if (found.count) qsort(found.items, found.count, sizeof *found.items, by_binding);
   yyjson_mut_val *root;
   yyjson_mut_doc *doc = new_object(&root);
   yyjson_mut_val *list = yyjson_mut_obj_add_arr(doc, root, "registered_triggers");
-  for (size_t i = 0; i < found.count; i++)
-    yyjson_mut_arr_append(list, binding_summary(engine, doc, found.items[i], 1));
+  for (size_t i = 0; i < found.count; i++) yyjson_mut_arr_append(list, binding_summary(engine, doc, found.items[i], 1));
   free(found.items);
   cr_answer_doc(invocation, doc);
 }
@@ -408,7 +409,8 @@ static uint64_t module_functions(struct cr_engine *engine, const char *module, y
   return count;
 }
 
-static yyjson_mut_val *module_summary(struct cr_engine *engine, yyjson_mut_doc *doc, const struct engine_module *module) {
+static yyjson_mut_val *module_summary(struct cr_engine *engine, yyjson_mut_doc *doc,
+                                      const struct engine_module *module) {
   yyjson_mut_val *object = yyjson_mut_obj(doc);
   add_text(doc, object, "name", module->name);
   add_text_or_null(doc, object, "description", NULL);
@@ -516,9 +518,10 @@ static void workers_info(struct cr_engine *engine, struct invocation *invocation
   const struct engine_module *module = find_module(engine, name, name_space);
   struct peer *peer = module ? NULL : find_worker(engine, name, name_space, &count);
   if (!module && (!peer || count > 1)) {
-    cr_answer_error(invocation, "NOT_FOUND",
-                    peer ? "Worker '%s' is ambiguous: it is connected in several namespaces." : "Worker '%s' is not connected.",
-                    name);
+    cr_answer_error(
+        invocation, "NOT_FOUND",
+        peer ? "Worker '%s' is ambiguous: it is connected in several namespaces." : "Worker '%s' is not connected.",
+        name);
     return;
   }
   yyjson_mut_val *root;

@@ -166,6 +166,5 @@ void cr_events_start(struct cr_engine *engine) {
 }
 
 void cr_events_free(struct cr_engine *engine) {
-  while (!cr_list_empty(&engine->events))
-    delivery_free(cr_list_item(engine->events.next, struct delivery, link));
+  while (!cr_list_empty(&engine->events)) delivery_free(cr_list_item(engine->events.next, struct delivery, link));
 }

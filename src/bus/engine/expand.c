@@ -38,7 +38,8 @@ static int read_placeholder(const char *text, size_t length, struct placeholder 
 // Whether `name` is one of the names in "A, B".
 static int is_listed(const struct cr_buf *unset, const char *name, size_t length) {
   for (size_t at = 0; at + length <= unset->len; at++) {
-    int starts = at == 0 || unset->data[at - 1] == ' ', ends = at + length == unset->len || unset->data[at + length] == ',';
+    int starts = at == 0 || unset->data[at - 1] == ' ',
+        ends = at + length == unset->len || unset->data[at + length] == ',';
     if (starts && ends && !memcmp(unset->data + at, name, length)) return 1;
   }
   return 0;
@@ -103,8 +104,8 @@ static yyjson_mut_val *typed(yyjson_mut_doc *doc, const struct cr_buf *text) {
   const char *bytes = (const char *)text->data;
   if (is_blank(bytes, text->len)) return yyjson_mut_strncpy(doc, text->len ? bytes : "", text->len);
   yyjson_mut_doc *parsed = cr_yaml_parse(bytes, text->len, NULL);
-  yyjson_mut_val *value =
-      parsed ? yyjson_mut_val_mut_copy(doc, yyjson_mut_doc_get_root(parsed)) : yyjson_mut_strncpy(doc, bytes, text->len);
+  yyjson_mut_val *value = parsed ? yyjson_mut_val_mut_copy(doc, yyjson_mut_doc_get_root(parsed))
+                                 : yyjson_mut_strncpy(doc, bytes, text->len);
   yyjson_mut_doc_free(parsed);
   return value;
 }
@@ -135,7 +136,7 @@ static yyjson_mut_val *expand(struct expansion *expansion, yyjson_val *value) {
   if (!yyjson_is_obj(value)) return yyjson_val_mut_copy(doc, value);
   yyjson_mut_val *object = yyjson_mut_obj(doc);
   yyjson_obj_foreach(value, index, count, key, item)
-    yyjson_mut_obj_add(object, yyjson_val_mut_copy(doc, key), expand(expansion, item));
+      yyjson_mut_obj_add(object, yyjson_val_mut_copy(doc, key), expand(expansion, item));
   return object;
 }
 

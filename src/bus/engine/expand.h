@@ -4,6 +4,6 @@
 
 #include "base/buf.h"
 
-// A copy of `value` in `doc` with everything replaced that can be; what cannot be stays literal. Names of variables that
-// are unset and have no default are appended to `unset` as "A, B", each once.
+// A copy of `value` in `doc` with everything replaced that can be; what cannot be stays literal. Names of variables
+// that are unset and have no default are appended to `unset` as "A, B", each once.
 yyjson_mut_val *cr_expand(yyjson_mut_doc *doc, yyjson_val *value, struct cr_buf *unset);

@@ -1,6 +1,6 @@
-// What the parts of the engine share. core.c: peers and their messages; catalogue.c: who owns which id; invoke.c: calls and
-// their answers; triggers.c: types and bindings; events.c: firing the engine's own types. Builtin functions: describe.c,
-// workers.c, state.c, configuration.c, channels.c, misc.c. Only server.c and channels.c know connections.
+// What the parts of the engine share. core.c: peers and their messages; catalogue.c: who owns which id; invoke.c: calls
+// and their answers; triggers.c: types and bindings; events.c: firing the engine's own types. Builtin functions:
+// describe.c, workers.c, state.c, configuration.c, channels.c, misc.c. Only server.c and channels.c know connections.
 #pragma once
 #include <yyjson.h>
 
@@ -29,10 +29,10 @@ struct peer;
 
 struct peer_io {
   int (*send)(void *of, const void *text, size_t length);
-  int (*choked)(void *of);                 // too much is waiting to be sent to it
-  void (*pause)(void *of);                 // reading from it
+  int (*choked)(void *of);  // too much is waiting to be sent to it
+  void (*pause)(void *of);  // reading from it
   void (*resume)(void *of);
-  void (*end)(void *of, int abruptly);     // with or without a Close; `peer_gone` has been or will be called
+  void (*end)(void *of, int abruptly);  // with or without a Close; `peer_gone` has been or will be called
 };
 
 struct peer {
@@ -166,9 +166,9 @@ struct trigger_type {
   char *key;  // namespace NUL id
   size_t key_length;
   char *id, *name_space, *description, *config_format, *payload_format;
-  struct peer *owner;  // NULL: the engine's
+  struct peer *owner;                         // NULL: the engine's
   const char *(*refuse)(yyjson_val *config);  // reason why the engine does not take a binding, or NULL
-  struct cr_list link;  // in owner->types
+  struct cr_list link;                        // in owner->types
   struct cr_list bindings;
   size_t bytes;
   UT_hash_handle hh;
@@ -176,12 +176,12 @@ struct trigger_type {
 
 struct binding {
   char *id, *trigger_type, *function_id, *config, *metadata;
-  char *name_space;          // of the function
-  char *trigger_namespace;   // NULL: not given
+  char *name_space;         // of the function
+  char *trigger_namespace;  // NULL: not given
   char *registrant_namespace;
-  struct peer *registrant;       // NULL: function form (spec 5.5)
+  struct peer *registrant;        // NULL: function form (spec 5.5)
   struct trigger_type *provider;  // NULL: parked
-  struct cr_list link;           // in registrant->bindings
+  struct cr_list link;            // in registrant->bindings
   struct cr_list provider_link;
   struct invocation *waiting;  // function form: until the provider acknowledges
   struct cr_alarm ack;
@@ -240,7 +240,8 @@ void cr_configuration_free(struct cr_engine *engine);
 struct channel;
 struct cr_conn;
 void cr_channels_start(struct cr_engine *engine);
-// The connection asks for `/ws/channels/<id>`: 0, and it is the channel's from now on, or the HTTP status to refuse with.
+// The connection asks for `/ws/channels/<id>`: 0, and it is the channel's from now on, or the HTTP status to refuse
+// with.
 int cr_channel_request(struct cr_engine *engine, struct cr_conn *conn, const char *id, const char *query);
 void cr_channels_free(struct cr_engine *engine);
 
@@ -291,6 +292,6 @@ struct cr_engine {
 struct cr_engine *cr_engine_create(uv_loop_t *loop, const struct cr_engine_options *options, struct cr_error *err);
 void cr_engine_free(struct cr_engine *engine);
 
-uint64_t cr_engine_clock_ms(void);  // since the epoch
-char *cr_copied(const char *text);  // NULL stays NULL
+uint64_t cr_engine_clock_ms(void);                       // since the epoch
+char *cr_copied(const char *text);                       // NULL stays NULL
 char *cr_value_text(yyjson_val *value, size_t *length);  // NULL stays NULL

@@ -339,8 +339,7 @@ void cr_invoke(struct peer *caller, const struct cr_msg *msg) {
 void cr_invoke_result(struct peer *executor, const struct cr_msg *msg) {
   uint8_t key[16];
   struct invocation *invocation = NULL;
-  if (!cr_uuid_read(msg->invocation_id, key))
-    HASH_FIND(hh, executor->engine->invocations, key, sizeof key, invocation);
+  if (!cr_uuid_read(msg->invocation_id, key)) HASH_FIND(hh, executor->engine->invocations, key, sizeof key, invocation);
   if (!invocation || invocation->executor != executor) return;
   struct outcome outcome = {.error = msg->error};
   if (!msg->error && !yyjson_is_null(msg->result)) outcome.value = msg->result;
@@ -377,6 +376,5 @@ void cr_invocations_stop(struct peer *peer) {
     cr_answer_error(invocation, "invocation_stopped", "Invocation stopped");
   }
   // Builtins that answer later, and other executors, find nobody to answer to.
-  while (!cr_list_empty(&peer->calling))
-    drop_caller(cr_list_item(peer->calling.next, struct invocation, caller_link));
+  while (!cr_list_empty(&peer->calling)) drop_caller(cr_list_item(peer->calling.next, struct invocation, caller_link));
 }

@@ -63,16 +63,17 @@ static void baggage_all(struct cr_engine *engine, struct invocation *invocation,
 static void baggage_set(struct cr_engine *engine, struct invocation *invocation, yyjson_val *input) {
   (void)engine;
   if (!cr_input_text(invocation, input, "key") || !cr_input_text(invocation, input, "value")) return;
-  static const char json[] = "{\"success\":false,\"note\":\"baggage travels with a call; set it in the calling worker\"}";
+  static const char json[] =
+      "{\"success\":false,\"note\":\"baggage travels with a call; set it in the calling worker\"}";
   cr_answer_json(invocation, json, sizeof json - 1);
 }
 
 static void health(struct cr_engine *engine, struct invocation *invocation, yyjson_val *input) {
   (void)input;
   char json[160];
-  int length = snprintf(json, sizeof json, "{\"status\":\"healthy\",\"version\":\"%s\",\"workers\":%zu,\"uptime_ms\":%llu}",
-                        CR_VERSION, engine->peer_count,
-                        (unsigned long long)(cr_engine_clock_ms() - engine->started_at_ms));
+  int length =
+      snprintf(json, sizeof json, "{\"status\":\"healthy\",\"version\":\"%s\",\"workers\":%zu,\"uptime_ms\":%llu}",
+               CR_VERSION, engine->peer_count, (unsigned long long)(cr_engine_clock_ms() - engine->started_at_ms));
   cr_answer_json(invocation, json, (size_t)length);
 }
 
@@ -81,7 +82,9 @@ static const char *refuse_subscription(yyjson_val *config) {
   return topic && *topic ? NULL : "`topic` must be a non-empty string";
 }
 
-static int same_topic(yyjson_val *config, const void *of) { return yyjson_equals_str(yyjson_obj_get(config, "topic"), of); }
+static int same_topic(yyjson_val *config, const void *of) {
+  return yyjson_equals_str(yyjson_obj_get(config, "topic"), of);
+}
 
 static void publish(struct cr_engine *engine, struct invocation *invocation, yyjson_val *input) {
   const char *topic = cr_input_text(invocation, input, "topic");
@@ -94,12 +97,8 @@ static void publish(struct cr_engine *engine, struct invocation *invocation, yyj
   if (!data) return;
   size_t length = 0;
   char *text = cr_value_text(data, &length);
-  struct event event = {.type = "subscribe",
-                        .payload = text,
-                        .length = length,
-                        .match = same_topic,
-                        .of = topic,
-                        .without_metadata = 1};
+  struct event event = {
+      .type = "subscribe", .payload = text, .length = length, .match = same_topic, .of = topic, .without_metadata = 1};
   cr_event_fire(engine, &event);
   free(text);
   cr_answer_none(invocation);

@@ -1,6 +1,7 @@
 #include "bus/engine/schema.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
+#include <ctype.h>
 #include <math.h>
 #include <pcre2.h>
 #include <stdarg.h>
@@ -218,11 +219,11 @@ static void check_if(struct check *check, yyjson_val *schema, yyjson_val *argume
 static void decode_segment(char *text) {
   char *to = text;
   for (const char *from = text; *from; from++) {
-    unsigned code;
     if (*from == '~' && (from[1] == '0' || from[1] == '1')) {
       *to++ = *++from == '0' ? '~' : '/';
-    } else if (*from == '%' && sscanf(from + 1, "%2x", &code) == 1 && from[2]) {
-      *to++ = (char)code;
+    } else if (*from == '%' && isxdigit((unsigned char)from[1]) && isxdigit((unsigned char)from[2])) {
+      const char digits[] = {from[1], from[2], 0};
+      *to++ = (char)strtoul(digits, NULL, 16);
       from += 2;
     } else {
       *to++ = *from;
@@ -291,10 +292,10 @@ static void check_bound(struct check *check, yyjson_val *argument, yyjson_val *v
   fail(check, "%s is %s of %s", text, bound->text, limit);
 }
 
-#define BOUND(name, words, test)                                                                               \
-  static void name(struct check *check, yyjson_val *schema, yyjson_val *argument, yyjson_val *value) {        \
-    (void)schema;                                                                                             \
-    check_bound(check, argument, value, &(struct bound){words, test});                                        \
+#define BOUND(name, words, test)                                                                       \
+  static void name(struct check *check, yyjson_val *schema, yyjson_val *argument, yyjson_val *value) { \
+    (void)schema;                                                                                      \
+    check_bound(check, argument, value, &(struct bound){words, test});                                 \
   }
 BOUND(check_minimum, "less than the minimum", below)
 BOUND(check_maximum, "greater than the maximum", above)
@@ -341,10 +342,10 @@ static void check_size(struct check *check, yyjson_val *argument, yyjson_val *va
   fail(check, rule->most ? "%s has more than %.0f %s" : "%s has less than %.0f %s", text, limit, rule->text);
 }
 
-#define SIZE(name, kind, most, words)                                                                          \
-  static void name(struct check *check, yyjson_val *schema, yyjson_val *argument, yyjson_val *value) {        \
-    (void)schema;                                                                                             \
-    check_size(check, argument, value, &(struct size_rule){kind, most, words});                               \
+#define SIZE(name, kind, most, words)                                                                  \
+  static void name(struct check *check, yyjson_val *schema, yyjson_val *argument, yyjson_val *value) { \
+    (void)schema;                                                                                      \
+    check_size(check, argument, value, &(struct size_rule){kind, most, words});                        \
   }
 SIZE(check_min_length, is_text, 0, "characters")
 SIZE(check_max_length, is_text, 1, "characters")
@@ -364,9 +365,9 @@ static int matches(struct check *check, const char *pattern, const char *text, s
     unusable(check, "too much work");
     return -1;
   }
-  pcre2_code *regex = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED,
-                                    PCRE2_UTF | PCRE2_DOLLAR_ENDONLY | PCRE2_ALT_BSUX | PCRE2_NEVER_BACKSLASH_C, &code,
-                                    &where, NULL);
+  pcre2_code *regex =
+      pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED,
+                    PCRE2_UTF | PCRE2_DOLLAR_ENDONLY | PCRE2_ALT_BSUX | PCRE2_NEVER_BACKSLASH_C, &code, &where, NULL);
   if (!regex) {
     unusable(check, "a pattern is not a regular expression");
     return -1;

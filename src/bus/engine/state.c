@@ -123,11 +123,8 @@ static void fire(struct state_store *store, const char *what, const struct chang
   cr_write_json(&writer, "old_value", old_value ? old_value : "null", old_value ? strlen(old_value) : 4);
   cr_write_json(&writer, "new_value", new_value ? new_value : "null", new_value ? strlen(new_value) : 4);
   if (cr_writer_close(&writer)) return;
-  struct event event = {.type = "state",
-                        .payload = (const char *)payload.data,
-                        .length = payload.len,
-                        .match = wants,
-                        .of = change};
+  struct event event = {
+      .type = "state", .payload = (const char *)payload.data, .length = payload.len, .match = wants, .of = change};
   cr_event_fire(store->engine, &event);
 }
 
@@ -225,7 +222,8 @@ static void state_update(struct cr_engine *engine, struct invocation *invocation
   root = cr_state_ops(doc, root, ops, errors);
   size_t length = 0;
   char *value = yyjson_mut_val_write(root, YYJSON_WRITE_NOFLAG, &length);
-  cr_autofree char *problems = yyjson_mut_arr_size(errors) ? yyjson_mut_val_write(errors, YYJSON_WRITE_NOFLAG, NULL) : NULL;
+  cr_autofree char *problems =
+      yyjson_mut_arr_size(errors) ? yyjson_mut_val_write(errors, YYJSON_WRITE_NOFLAG, NULL) : NULL;
   yyjson_mut_doc_free(doc);
   yyjson_doc_free(present);
   if (value)

@@ -286,12 +286,8 @@ static void do_decrement(struct op *op) { do_add(op, -1); }
 static const struct {
   const char *type;
   void (*apply)(struct op *op);
-} kinds[] = {{"set", do_set},
-             {"merge", do_merge},
-             {"increment", do_increment},
-             {"decrement", do_decrement},
-             {"append", do_append},
-             {"remove", do_remove}};
+} kinds[] = {{"set", do_set},       {"merge", do_merge},  {"increment", do_increment}, {"decrement", do_decrement},
+             {"append", do_append}, {"remove", do_remove}};
 #define KINDS (sizeof kinds / sizeof *kinds)
 
 static size_t kind_of(yyjson_val *op) {

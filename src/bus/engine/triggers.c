@@ -12,7 +12,7 @@ static char *key_of(const char *name_space, const char *id, size_t *length) {
   size_t first = strlen(name_space) + 1, second = strlen(id);
   char *key = cr_alloc(first + second + 1);
   memcpy(key, name_space, first);
-  memcpy(key + first, id, second);
+  memcpy(key + first, id, second + 1);
   *length = first + second;
   return key;
 }
@@ -229,9 +229,7 @@ static void answer_waiting(struct binding *binding, const struct refusal *refusa
   cr_answer_error(waiting, "trigger_registration_failed", "%s", message ? message : "");
 }
 
-static void on_ack_alarm(struct cr_alarm *alarm) {
-  answer_waiting(cr_list_item(alarm, struct binding, ack), NULL);
-}
+static void on_ack_alarm(struct cr_alarm *alarm) { answer_waiting(cr_list_item(alarm, struct binding, ack), NULL); }
 
 static void binding_remove(struct cr_engine *engine, struct binding *binding) {
   static const struct refusal removed = {"trigger_registration_failed", "the trigger was removed", NULL};
@@ -271,8 +269,8 @@ static struct binding *binding_add(struct cr_engine *engine, const struct wish *
   binding->registrant = registrant;
   binding->registrant_namespace = cr_strdup(registrant ? registrant->name_space : DEFAULT_NAMESPACE);
   binding->ack.ring = on_ack_alarm;
-  binding->bytes = sizeof *binding + strlen(wish->id) + strlen(wish->trigger_type) + strlen(wish->function_id) +
-                   sizes[0] + sizes[1];
+  binding->bytes =
+      sizeof *binding + strlen(wish->id) + strlen(wish->trigger_type) + strlen(wish->function_id) + sizes[0] + sizes[1];
   cr_list_init(&binding->link);
   cr_list_init(&binding->provider_link);
   if (registrant) cr_list_append(&registrant->bindings, &binding->link);
@@ -287,8 +285,9 @@ static const struct refusal blank_namespace = {"INVALID_NAMESPACE", "a namespace
 
 void cr_trigger_register(struct peer *peer, const struct cr_msg *msg) {
   struct cr_engine *engine = peer->engine;
-  struct wish wish = {msg->id,     msg->trigger_type, msg->function_id, msg->name_space, msg->trigger_namespace,
-                      msg->config, msg->metadata,     peer};
+  struct wish wish = {
+      msg->id, msg->trigger_type, msg->function_id, msg->name_space, msg->trigger_namespace, msg->config, msg->metadata,
+      peer};
   if (blank(msg->name_space) || blank(msg->trigger_namespace)) {
     tell_refused(peer, msg->id, msg->trigger_type, msg->function_id, &blank_namespace);
     return;
@@ -344,8 +343,7 @@ void cr_triggers_drop(struct peer *peer) {
     tell_unbound(binding);
     binding_remove(engine, binding);
   }
-  while (!cr_list_empty(&peer->types))
-    type_remove(engine, cr_list_item(peer->types.next, struct trigger_type, link));
+  while (!cr_list_empty(&peer->types)) type_remove(engine, cr_list_item(peer->types.next, struct trigger_type, link));
 }
 
 void cr_triggers_free(struct cr_engine *engine) {

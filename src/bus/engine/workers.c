@@ -18,7 +18,7 @@ static char *key_of(const char *name_space, const char *name, size_t *length) {
   size_t first = strlen(name_space) + 1, second = strlen(name);
   char *key = cr_alloc(first + second + 1);
   memcpy(key, name_space, first);
-  memcpy(key + first, name, second);
+  memcpy(key + first, name, second + 1);
   *length = first + second;
   return key;
 }
@@ -50,7 +50,8 @@ static void claim(struct peer *peer) {
   peer->owns_name = 1;
 }
 
-// U+202A to U+202E and U+2066 to U+2069 (bidirectional controls), U+200E, U+200F, U+061C, and C1 controls; `length` bytes.
+// U+202A to U+202E and U+2066 to U+2069 (bidirectional controls), U+200E, U+200F, U+061C, and C1 controls; `length`
+// bytes.
 static int is_forbidden(const unsigned char *at, size_t *length) {
   *length = *at < 0x80 ? 1 : *at < 0xe0 ? 2 : *at < 0xf0 ? 3 : 4;
   if (*at < 0x20 || *at == 0x7f) return 1;
@@ -88,7 +89,8 @@ static void replace(char **field, char *value) {
 // iii-sdk before 0.23 does not know the rejection and would reconnect once a second for ever (spec 11.20).
 static int is_old_sdk(yyjson_val *input) {
   const char *runtime = cr_optional_text(input, "runtime"), *version = cr_optional_text(input, "version");
-  return runtime && version && !strcmp(runtime, "node") && !strncmp(version, "0.", 2) && strtol(version + 2, NULL, 10) < 23;
+  return runtime && version && !strcmp(runtime, "node") && !strncmp(version, "0.", 2) &&
+         strtol(version + 2, NULL, 10) < 23;
 }
 
 static void reject(struct peer *peer, const char *name_space, const char *name, const char *owner) {

@@ -17,10 +17,10 @@ static void note(struct probe_report *report, long returned) {
   report->error = returned < 0 ? errno : 0;
 }
 
-#define OPEN(name, path, flags)                                \
-  static void name(int stream, struct probe_report *report) {  \
-    (void)stream;                                              \
-    note(report, open(path, flags));                           \
+#define OPEN(name, path, flags)                               \
+  static void name(int stream, struct probe_report *report) { \
+    (void)stream;                                             \
+    note(report, open(path, flags));                          \
   }
 
 OPEN(host_file, "/etc/passwd", O_RDONLY)
@@ -148,9 +148,25 @@ static void set_user_bit(int stream, struct probe_report *report) {
 }
 
 #define ENTRY(name) {#name, name}
-const struct probe_entry probe_files[] = {
-    ENTRY(host_file), ENTRY(host_file_above), ENTRY(host_program), ENTRY(proc_status), ENTRY(proc_memory),
-    ENTRY(proc_root), ENTRY(proc_parent), ENTRY(system_files), ENTRY(null_device), ENTRY(temporary),
-    ENTRY(outside_work), ENTRY(through_symlink), ENTRY(through_hardlink), ENTRY(every_descriptor),
-    ENTRY(change_directory_out), ENTRY(fill), ENTRY(fill_with_holes), ENTRY(many_files), ENTRY(unlinked_files),
-    ENTRY(deep_directories), ENTRY(set_user_bit), {0}};
+const struct probe_entry probe_files[] = {ENTRY(host_file),
+                                          ENTRY(host_file_above),
+                                          ENTRY(host_program),
+                                          ENTRY(proc_status),
+                                          ENTRY(proc_memory),
+                                          ENTRY(proc_root),
+                                          ENTRY(proc_parent),
+                                          ENTRY(system_files),
+                                          ENTRY(null_device),
+                                          ENTRY(temporary),
+                                          ENTRY(outside_work),
+                                          ENTRY(through_symlink),
+                                          ENTRY(through_hardlink),
+                                          ENTRY(every_descriptor),
+                                          ENTRY(change_directory_out),
+                                          ENTRY(fill),
+                                          ENTRY(fill_with_holes),
+                                          ENTRY(many_files),
+                                          ENTRY(unlinked_files),
+                                          ENTRY(deep_directories),
+                                          ENTRY(set_user_bit),
+                                          {0}};

@@ -67,7 +67,7 @@ static void finish_with(int stream, const char *value, size_t length, uint8_t ki
 #define FINISH(name, value, kind, flags, exit_code)                       \
   static void name(int stream, struct probe_report *report) {             \
     (void)report;                                                         \
-    finish_with(stream, value, sizeof value - 1, kind, flags, exit_code); \
+    finish_with(stream, value, sizeof(value) - 1, kind, flags, exit_code); \
   }
 
 FINISH(value_not_json, "{\"a\":1}}", CR_RESULT_JSON, 0, 0)
@@ -144,10 +144,30 @@ static void close_stream(int stream, struct probe_report *report) {
 }
 
 #define ENTRY(name) {#name, name}
-const struct probe_entry probe_frames[] = {
-    ENTRY(garbage), ENTRY(too_long), ENTRY(half_a_frame), ENTRY(done_of_nobody), ENTRY(done_cut_short),
-    ENTRY(unknown_type), ENTRY(unknown_operation), ENTRY(value_not_json), ENTRY(value_with_lines),
-    ENTRY(value_not_text), ENTRY(value_forges_answer), ENTRY(value_empty), ENTRY(value_half_surrogate),
-    ENTRY(kind_unknown), ENTRY(omitted_cut_short), ENTRY(exit_code_huge), ENTRY(exit_code_negative), ENTRY(all_flags),
-    ENTRY(value_deep), ENTRY(done_twice), ENTRY(call_flood), ENTRY(mark_flood), ENTRY(output_flood),
-    ENTRY(output_then_spin), ENTRY(close_all), ENTRY(close_stream), {0}};
+const struct probe_entry probe_frames[] = {ENTRY(garbage),
+                                           ENTRY(too_long),
+                                           ENTRY(half_a_frame),
+                                           ENTRY(done_of_nobody),
+                                           ENTRY(done_cut_short),
+                                           ENTRY(unknown_type),
+                                           ENTRY(unknown_operation),
+                                           ENTRY(value_not_json),
+                                           ENTRY(value_with_lines),
+                                           ENTRY(value_not_text),
+                                           ENTRY(value_forges_answer),
+                                           ENTRY(value_empty),
+                                           ENTRY(value_half_surrogate),
+                                           ENTRY(kind_unknown),
+                                           ENTRY(omitted_cut_short),
+                                           ENTRY(exit_code_huge),
+                                           ENTRY(exit_code_negative),
+                                           ENTRY(all_flags),
+                                           ENTRY(value_deep),
+                                           ENTRY(done_twice),
+                                           ENTRY(call_flood),
+                                           ENTRY(mark_flood),
+                                           ENTRY(output_flood),
+                                           ENTRY(output_then_spin),
+                                           ENTRY(close_all),
+                                           ENTRY(close_stream),
+                                           {0}};

@@ -99,11 +99,11 @@ static void kill_itself(int stream, struct probe_report *report) {
   report->error = report->returned < 0 ? errno : 0;
 }
 
-#define DEATH(name, ...)                                       \
-  static void name(int stream, struct probe_report *report) {  \
-    (void)stream;                                              \
-    __VA_ARGS__;                                               \
-    report->returned = 0;                                      \
+#define DEATH(name, ...)                                      \
+  static void name(int stream, struct probe_report *report) { \
+    (void)stream;                                             \
+    __VA_ARGS__;                                              \
+    report->returned = 0;                                     \
   }
 
 DEATH(bad_pointer, *(volatile int *)8 = 1)
@@ -122,12 +122,25 @@ DEATH(x32_convention, report->error = syscall(0x40000000 + SYS_socket, 2, 1, 0) 
 #endif
 
 #define ENTRY(name) {#name, name}
-const struct probe_entry probe_memory[] = {
-    ENTRY(one_large_mapping), ENTRY(all_memory), ENTRY(late_permission), ENTRY(heap_break), ENTRY(stack),
-    ENTRY(threads), ENTRY(descriptors), ENTRY(bad_pointer), ENTRY(abort_itself), ENTRY(trap), ENTRY(kill_itself),
-    ENTRY(leave_quietly), ENTRY(leave_loudly), ENTRY(leave_as_seal_failure), ENTRY(spin), ENTRY(sleep_forever),
-    ENTRY(ignore_signals),
+const struct probe_entry probe_memory[] = {ENTRY(one_large_mapping),
+                                           ENTRY(all_memory),
+                                           ENTRY(late_permission),
+                                           ENTRY(heap_break),
+                                           ENTRY(stack),
+                                           ENTRY(threads),
+                                           ENTRY(descriptors),
+                                           ENTRY(bad_pointer),
+                                           ENTRY(abort_itself),
+                                           ENTRY(trap),
+                                           ENTRY(kill_itself),
+                                           ENTRY(leave_quietly),
+                                           ENTRY(leave_loudly),
+                                           ENTRY(leave_as_seal_failure),
+                                           ENTRY(spin),
+                                           ENTRY(sleep_forever),
+                                           ENTRY(ignore_signals),
 #ifdef __x86_64__
-    ENTRY(old_convention), ENTRY(x32_convention),
+                                           ENTRY(old_convention),
+                                           ENTRY(x32_convention),
 #endif
-    {0}};
+                                           {0}};

@@ -6,11 +6,13 @@
 
 #include "guest/python/bridge.h"
 
-// The most that wasmtime allows where it is built without `async`.
-#define WASM_STACK_BYTES (2u << 20)
+#define WASM_STACK_BYTES (8u << 20)
 #define STACK_BYTES (32u << 20)
 #define RESERVATION_BYTES (4ull << 30)
 #define GUARD_BYTES (32ull << 20)
+
+// deps/wasmtime/src/lib.rs
+void cr_wasm_config_tune(wasm_config_t *config, size_t stack);
 
 static const char *const entry_names[CR_ENTRIES] = {"_initialize", "cr_start", "cr_input", "cr_wake", "cr_turn"};
 
@@ -18,6 +20,7 @@ static const char *const entry_names[CR_ENTRIES] = {"_initialize", "cr_start", "
 // code has no interruption points; nothing unwinds through it, so it has no unwind tables.
 static wasm_config_t *configuration(enum cr_engine_code code) {
   wasm_config_t *config = wasm_config_new();
+  cr_wasm_config_tune(config, WASM_STACK_BYTES);
   wasmtime_config_max_wasm_stack_set(config, WASM_STACK_BYTES);
   wasmtime_config_memory_reservation_set(config, RESERVATION_BYTES);
   wasmtime_config_memory_guard_size_set(config, GUARD_BYTES);
@@ -40,8 +43,10 @@ static wasm_config_t *configuration(enum cr_engine_code code) {
 int cr_engine_failed(wasmtime_error_t *error, wasm_trap_t *trap, struct cr_error *err) {
   wasm_byte_vec_t text;
   if (!error && !trap) return 0;
-  if (error) wasmtime_error_message(error, &text);
-  else wasm_trap_message(trap, &text);
+  if (error)
+    wasmtime_error_message(error, &text);
+  else
+    wasm_trap_message(trap, &text);
   cr_error_set(err, CR_ENGINE, "%.*s", (int)text.size, text.data);
   wasm_byte_vec_delete(&text);
   if (error) wasmtime_error_delete(error);
@@ -94,7 +99,8 @@ int cr_engine_instantiate(struct cr_engine *engine, const wasmtime_module_t *mod
   if (cr_engine_failed(error, trap, err)) return -1;
   wasmtime_extern_t found;
   for (int i = 0; i < CR_ENTRIES; i++)
-    if (wasmtime_instance_export_get(engine->context, &engine->instance, entry_names[i], strlen(entry_names[i]), &found))
+    if (wasmtime_instance_export_get(engine->context, &engine->instance, entry_names[i], strlen(entry_names[i]),
+                                     &found))
       engine->entries[i] = found.of.func;
   if (!wasmtime_instance_export_get(engine->context, &engine->instance, "memory", 6, &found))
     return cr_error_set(err, CR_ENGINE, "the module has no memory");

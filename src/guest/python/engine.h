@@ -1,5 +1,5 @@
-// The wasm engine and one instance of the interpreter in it. Used by the zygote and by the tool that bakes the snapshot,
-// which must agree on the configuration.
+// The wasm engine and one instance of the interpreter in it. Used by the zygote and by the tool that bakes the
+// snapshot, which must agree on the configuration.
 #pragma once
 #include <stdint.h>
 
@@ -46,7 +46,8 @@ int cr_engine_instantiate(struct cr_engine *engine, const wasmtime_module_t *mod
 // The most the guest's memory may be from now on, in bytes. A larger demand fails in the guest.
 void cr_engine_limit(struct cr_engine *engine, uint64_t bytes);
 
-// Calls an entry with 32-bit numbers; `*result` gets its answer (0 if it has none). -1 and `err` when the guest trapped.
+// Calls an entry with 32-bit numbers; `*result` gets its answer (0 if it has none). -1 and `err` when the guest
+// trapped.
 int cr_engine_call(struct cr_engine *engine, enum cr_entry entry, const uint32_t *arguments, size_t count,
                    uint32_t *result, struct cr_error *err);
 

@@ -124,7 +124,8 @@ static struct cr_bridge_answer perform(struct cr_turns *turns, const struct requ
   if (request->id_length) memcpy(at, request->id, request->id_length);
   if (request->length) memcpy(at + request->id_length, request->text, request->length);
   uint32_t most = request->most < 0 || request->most > INT32_MAX ? INT32_MAX : (uint32_t)request->most;
-  uint32_t where = call(turns, CR_ENTRY_TURN, (uint32_t[]){request->form, request->id_length, request->length, most}, 4);
+  uint32_t where =
+      call(turns, CR_ENTRY_TURN, (uint32_t[]){request->form, request->id_length, request->length, most}, 4);
   memcpy(&answer, span(turns, (struct cr_bridge_span){where, sizeof answer}), sizeof answer);
   return answer;
 }

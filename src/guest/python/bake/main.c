@@ -1,5 +1,5 @@
-// python-bake BASE.WASM LIBRARY WRAPPER OUT.CWASM: boots the interpreter in BASE.WASM, freezes it, compiles it. LIBRARY is
-// a directory with stdlib.zip, WRAPPER one with boot.py and its parts.
+// python-bake BASE.WASM LIBRARY WRAPPER OUT.CWASM: boots the interpreter in BASE.WASM, freezes it, compiles it. LIBRARY
+// is a directory with stdlib.zip, WRAPPER one with boot.py and its parts.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -65,7 +65,8 @@ static void preopen(struct cr_engine *engine, const char *name, const char *path
 
 static void call(struct cr_engine *engine, enum cr_entry entry, uint32_t argument, uint32_t *result) {
   struct cr_error err = {0};
-  if (cr_engine_call(engine, entry, &argument, entry != CR_ENTRY_INITIALIZE, result, &err)) die("the interpreter", &err);
+  if (cr_engine_call(engine, entry, &argument, entry != CR_ENTRY_INITIALIZE, result, &err))
+    die("the interpreter", &err);
 }
 
 static void start(struct cr_engine *engine, const char *wrapper) {
@@ -107,7 +108,8 @@ static void bake(const char *base_path, const char *library, const char *wrapper
   struct cr_error err = {0};
   cr_autobuf base = CR_BUF(MODULE_MAX);
   read_file(base_path, &base);
-  if (cr_engine_init(&engine, CR_ENGINE_QUICK, &err) || cr_engine_import(&engine, "trigger", 5, 1, no_host, NULL, &err) ||
+  if (cr_engine_init(&engine, CR_ENGINE_QUICK, &err) ||
+      cr_engine_import(&engine, "trigger", 5, 1, no_host, NULL, &err) ||
       cr_engine_import(&engine, "take", 1, 0, no_host, NULL, &err))
     die("wasmtime", &err);
   engine.wasi.exit = ended;

@@ -171,12 +171,12 @@ static void section(uint8_t id, struct cursor *body, const struct cr_snapshot *s
   to->failed |= inner.failed;
 }
 
-int cr_module_bake(const uint8_t *module, size_t length, const struct cr_snapshot *snapshot,
-                   const char *const *dropped, struct cr_buf *out, struct cr_error *err) {
+int cr_module_bake(const uint8_t *module, size_t length, const struct cr_snapshot *snapshot, const char *const *dropped,
+                   struct cr_buf *out, struct cr_error *err) {
   static const uint8_t magic[MAGIC_LENGTH] = {0, 'a', 's', 'm', 1};
   struct cursor in = {.at = module, .end = module + length};
   struct writer to = {.out = out};
-  if (length < MAGIC_LENGTH || memcmp(module, magic, MAGIC_LENGTH))
+  if (length < MAGIC_LENGTH || memcmp(module, magic, MAGIC_LENGTH) != 0)
     return cr_error_set(err, CR_ENGINE, "not a WebAssembly module");
   in.at += MAGIC_LENGTH;
   put(&to, magic, MAGIC_LENGTH);

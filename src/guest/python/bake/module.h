@@ -14,5 +14,5 @@ struct cr_snapshot {
 
 // Appends to `out` the module with the snapshot as its memory, without its names and without the exports in `dropped`
 // (NULL-terminated). 0, or -1 and `err` when the module is not of the shape that our link makes.
-int cr_module_bake(const uint8_t *module, size_t length, const struct cr_snapshot *snapshot,
-                   const char *const *dropped, struct cr_buf *out, struct cr_error *err);
+int cr_module_bake(const uint8_t *module, size_t length, const struct cr_snapshot *snapshot, const char *const *dropped,
+                   struct cr_buf *out, struct cr_error *err);

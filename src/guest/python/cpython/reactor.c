@@ -1,5 +1,6 @@
-// The interpreter as a WASI reactor: what our host calls inside the guest. It is linked with CPython to base.wasm; the bake
-// tool calls cr_start once and freezes what that leaves in memory, runtimes call the rest. All addresses are the guest's.
+// The interpreter as a WASI reactor: what our host calls inside the guest. It is linked with CPython to base.wasm; the
+// bake tool calls cr_start once and freezes what that leaves in memory, runtimes call the rest. All addresses are the
+// guest's.
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <stdint.h>
@@ -20,12 +21,14 @@
 #define LEFT_TO_LIVE (4u << 20)
 
 // The host sends the call and waits; it answers with the length of what take() then copies, -1 - length for an error.
-IMPORT(trigger) int32_t host_trigger(const char *id, uint32_t id_length, const char *payload, uint32_t length, int32_t timeout);
+IMPORT(trigger)
+int32_t host_trigger(const char *id, uint32_t id_length, const char *payload, uint32_t length, int32_t timeout);
 IMPORT(take) void host_take(void *to);
 
 void __wasilibc_reset_preopens(void);
 
-// The head of struct sqlite3_vfs (sqlite.org/c3ref/vfs.html), which never changes: SQLite's source is not part of the build.
+// The head of struct sqlite3_vfs (sqlite.org/c3ref/vfs.html), which never changes: SQLite's source is not part of the
+// build.
 struct sqlite3_vfs {
   int version, file_size, path_most;
   struct sqlite3_vfs *next;
@@ -41,14 +44,14 @@ void sqlite3_randomness(int count, void *out);
 
 // From the wrapper (wrapper/boot.py).
 static struct {
-  PyObject *globals;   // of __main__
-  PyObject *compile;   // the builtin
-  PyObject *wake;      // in a new runtime
-  PyObject *prepare;   // before a turn
-  PyObject *encode;    // a result as JSON
-  PyObject *decode;    // a payload
-  PyObject *explain;   // an exception as exit code, flags, text
-  PyObject *name;      // iii.namespace
+  PyObject *globals;  // of __main__
+  PyObject *compile;  // the builtin
+  PyObject *wake;     // in a new runtime
+  PyObject *prepare;  // before a turn
+  PyObject *encode;   // a result as JSON
+  PyObject *decode;   // a payload
+  PyObject *explain;  // an exception as exit code, flags, text
+  PyObject *name;     // iii.namespace
 } boot;
 
 static PyObject *handlers;  // function id → callable
@@ -282,8 +285,10 @@ static int left_quietly(void) {
   PyObject *exception = PyErr_GetRaisedException();
   PyObject *code = ((PySystemExitObject *)exception)->code;
   int quiet = !code || code == Py_None || (PyLong_Check(code) && PyObject_Not(code) == 1);
-  if (quiet) Py_DECREF(exception);
-  else PyErr_SetRaisedException(exception);
+  if (quiet)
+    Py_DECREF(exception);
+  else
+    PyErr_SetRaisedException(exception);
   return quiet;
 }
 
@@ -304,8 +309,10 @@ static void run(PyObject *source, uint32_t most) {
   int failed = execute(source, &compiling) && !left_quietly();
   flush();
   PyObject *value = failed ? NULL : PyDict_GetItemString(boot.globals, "result");
-  if (failed) fail(CR_FRAME_RUN, compiling);
-  else succeed(value ? value : Py_None, CR_FRAME_RUN, most);
+  if (failed)
+    fail(CR_FRAME_RUN, compiling);
+  else
+    succeed(value ? value : Py_None, CR_FRAME_RUN, most);
 }
 
 static void define(PyObject *id, PyObject *source) {
@@ -322,8 +329,10 @@ static void define(PyObject *id, PyObject *source) {
     return;
   }
   answer.flags |= CR_DONE_UNHANDLED;
-  if (handler) PyErr_SetObject(PyExc_TypeError, handler);
-  else PyErr_SetNone(PyExc_NameError);
+  if (handler)
+    PyErr_SetObject(PyExc_TypeError, handler);
+  else
+    PyErr_SetNone(PyExc_NameError);
   fail(CR_FRAME_DEFINE, 2);
 }
 
@@ -343,8 +352,10 @@ static void invoke(PyObject *id, PyObject *payload) {
   Py_XDECREF(value);
   if (!result && PyErr_Occurred() && left_quietly()) result = Py_NewRef(Py_None);
   flush();
-  if (result) succeed(result, CR_FRAME_INVOKE, 0);
-  else fail(CR_FRAME_INVOKE, 0);
+  if (result)
+    succeed(result, CR_FRAME_INVOKE, 0);
+  else
+    fail(CR_FRAME_INVOKE, 0);
   Py_XDECREF(result);
 }
 

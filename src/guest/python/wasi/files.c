@@ -13,7 +13,8 @@
 #define VECTORS 16
 #define DIRENT_HEADER 24
 
-// Translates the guest's list of (address, length) pairs; what does not fit is left to the next call. -1: out of bounds.
+// Translates the guest's list of (address, length) pairs; what does not fit is left to the next call. -1: out of
+// bounds.
 static int vectors(struct cr_wasi *wasi, uint32_t address, uint32_t count, struct iovec *out) {
   int used = 0;
   for (uint32_t i = 0; i < count && used < VECTORS; i++) {

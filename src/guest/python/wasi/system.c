@@ -42,7 +42,8 @@ struct event {
 _Static_assert(sizeof(struct subscription) == 48 && sizeof(struct event) == 32, "WASI preview 1");
 
 static int clock_of(uint32_t id, clockid_t *clock) {
-  static const clockid_t clocks[] = {CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_PROCESS_CPUTIME_ID, CLOCK_THREAD_CPUTIME_ID};
+  static const clockid_t clocks[] = {CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_PROCESS_CPUTIME_ID,
+                                     CLOCK_THREAD_CPUTIME_ID};
   if (id >= sizeof clocks / sizeof *clocks) return -1;
   *clock = clocks[id];
   return 0;
@@ -158,9 +159,7 @@ static uint32_t yield(struct cr_wasi *wasi, const wasmtime_val_raw_t *a) {
   return WASI_SUCCESS;
 }
 
-static uint32_t proc_exit(struct cr_wasi *wasi, const wasmtime_val_raw_t *a) {
-  wasi->exit(wasi->of, a[0].i32);
-}
+static uint32_t proc_exit(struct cr_wasi *wasi, const wasmtime_val_raw_t *a) { wasi->exit(wasi->of, a[0].i32); }
 
 static uint32_t environ_sizes_get(struct cr_wasi *wasi, const wasmtime_val_raw_t *a) {
   uint32_t error = wasi_put32(wasi, (uint32_t)a[0].i32, 0);

@@ -52,14 +52,38 @@ uint32_t wasi_errno_of(int host_errno) {
     int host;
     uint8_t guest;
   } table[] = {
-      {E2BIG, WASI_2BIG},       {EACCES, WASI_ACCES},     {EAGAIN, WASI_AGAIN},       {EBADF, WASI_BADF},
-      {EBUSY, WASI_BUSY},       {EDQUOT, WASI_DQUOT},     {EEXIST, WASI_EXIST},       {EFAULT, WASI_FAULT},
-      {EINTR, WASI_INTR},       {EINVAL, WASI_INVAL},     {EIO, WASI_IO},             {EISDIR, WASI_ISDIR},
-      {ELOOP, WASI_LOOP},       {EMFILE, WASI_MFILE},     {ENFILE, WASI_MFILE},       {EMLINK, WASI_MLINK},
-      {ENAMETOOLONG, WASI_NAMETOOLONG}, {ENODEV, WASI_NODEV}, {ENOENT, WASI_NOENT},   {ENOMEM, WASI_NOMEM},
-      {ENOSPC, WASI_NOSPC},     {ENOSYS, WASI_NOSYS},     {ENOTDIR, WASI_NOTDIR},     {ENOTEMPTY, WASI_NOTEMPTY},
-      {EOPNOTSUPP, WASI_NOTSUP}, {ENXIO, WASI_NXIO},      {EOVERFLOW, WASI_OVERFLOW}, {EPERM, WASI_PERM},
-      {EPIPE, WASI_PIPE},       {EROFS, WASI_ROFS},       {ESPIPE, WASI_SPIPE},       {ETXTBSY, WASI_TXTBSY},
+      {E2BIG, WASI_2BIG},
+      {EACCES, WASI_ACCES},
+      {EAGAIN, WASI_AGAIN},
+      {EBADF, WASI_BADF},
+      {EBUSY, WASI_BUSY},
+      {EDQUOT, WASI_DQUOT},
+      {EEXIST, WASI_EXIST},
+      {EFAULT, WASI_FAULT},
+      {EINTR, WASI_INTR},
+      {EINVAL, WASI_INVAL},
+      {EIO, WASI_IO},
+      {EISDIR, WASI_ISDIR},
+      {ELOOP, WASI_LOOP},
+      {EMFILE, WASI_MFILE},
+      {ENFILE, WASI_MFILE},
+      {EMLINK, WASI_MLINK},
+      {ENAMETOOLONG, WASI_NAMETOOLONG},
+      {ENODEV, WASI_NODEV},
+      {ENOENT, WASI_NOENT},
+      {ENOMEM, WASI_NOMEM},
+      {ENOSPC, WASI_NOSPC},
+      {ENOSYS, WASI_NOSYS},
+      {ENOTDIR, WASI_NOTDIR},
+      {ENOTEMPTY, WASI_NOTEMPTY},
+      {EOPNOTSUPP, WASI_NOTSUP},
+      {ENXIO, WASI_NXIO},
+      {EOVERFLOW, WASI_OVERFLOW},
+      {EPERM, WASI_PERM},
+      {EPIPE, WASI_PIPE},
+      {EROFS, WASI_ROFS},
+      {ESPIPE, WASI_SPIPE},
+      {ETXTBSY, WASI_TXTBSY},
       {EXDEV, WASI_NOTCAPABLE},
       // A file over RLIMIT_FSIZE is over the quota too.
       {EFBIG, WASI_NOSPC},
@@ -166,15 +190,15 @@ static wasm_functype_t *type_of(const char *types, size_t results) {
   return wasm_functype_new(&in, &out);
 }
 
-static wasmtime_error_t *define_all(struct cr_wasi *wasi, wasmtime_linker_t *linker, const struct wasi_import *imports) {
+static wasmtime_error_t *define_all(struct cr_wasi *wasi, wasmtime_linker_t *linker,
+                                    const struct wasi_import *imports) {
   static const char module[] = "wasi_snapshot_preview1";
   for (const struct wasi_import *import = imports; import->name; import++) {
     struct binding *binding = cr_alloc(sizeof *binding);
     *binding = (struct binding){.wasi = wasi, .import = import};
     wasm_functype_t *type = type_of(import->types, strcmp(import->name, "proc_exit") != 0);
-    wasmtime_error_t *error =
-        wasmtime_linker_define_func_unchecked(linker, module, sizeof module - 1, import->name, strlen(import->name), type,
-                                              dispatch, binding, free);
+    wasmtime_error_t *error = wasmtime_linker_define_func_unchecked(
+        linker, module, sizeof module - 1, import->name, strlen(import->name), type, dispatch, binding, free);
     wasm_functype_delete(type);
     if (error) return error;
   }

@@ -1,5 +1,6 @@
-// WASI preview 1 (github.com/WebAssembly/WASI, legacy/preview1/docs.md) as far as CPython uses it: files below preopened
-// directories, the three standard streams, clocks, randomness and sleep. There are no sockets, arguments or variables.
+// WASI preview 1 (github.com/WebAssembly/WASI, legacy/preview1/docs.md) as far as CPython uses it: files below
+// preopened directories, the three standard streams, clocks, randomness and sleep. There are no sockets, arguments or
+// variables.
 #pragma once
 #include <stdint.h>
 #include <wasmtime.h>
@@ -29,9 +30,9 @@ struct cr_wasi {
 // The standard streams as descriptors 0, 1, 2 of the guest, and nothing else. `wasi` must stay where it is.
 void cr_wasi_init(struct cr_wasi *wasi, wasmtime_context_t *context);
 
-// Gives the guest directory `host` under the absolute path `name`; both stay the caller's. Everything the guest opens by
-// path is resolved below it: absolute links and `..` end there as they do in a root directory (openat2(2)). The order of
-// calls is the order of descriptors. 0, or -1 when there are CR_WASI_PREOPENS.
+// Gives the guest directory `host` under the absolute path `name`; both stay the caller's. Everything the guest opens
+// by path is resolved below it: absolute links and `..` end there as they do in a root directory (openat2(2)). The
+// order of calls is the order of descriptors. 0, or -1 when there are CR_WASI_PREOPENS.
 int cr_wasi_preopen(struct cr_wasi *wasi, const char *name, int host);
 
 // Defines the functions of the module wasi_snapshot_preview1.
