@@ -1,40 +1,49 @@
 # Everything a person types. CMake and Ninja do the building; deps/setup.sh gets what is built with.
-.PHONY: all setup build demo test lint bench fuzz ui asan clean
+.PHONY: all setup setup-test build asan demo test lint bench fuzz ui clean
 
-CMAKE_FLAGS = -G Ninja -DCMAKE_C_COMPILER=clang-19
+# Tests and the cards run with the product's own Node.js, whatever the machine has.
+export PATH := $(CURDIR)/build/deps/node/bin:$(PATH)
+
+# $(call cmake,FOLDER,FLAGS): configures once (Ninja does it again by itself) and builds.
+define cmake
+@[ -f $(1)/build.ninja ] || cmake -S . -B $(1) -G Ninja -DCMAKE_C_COMPILER=clang-19 $(2) >$(1).log 2>&1 || { tail -n 20 $(1).log; exit 1; }
+@start=$$(date +%s); NINJA_STATUS='[%f/%t, %e s] ' ninja -C $(1) $$([ -t 1 ] || echo --quiet) && \
+  printf '%-70s %4d s\n' 'build, $(1)' $$(($$(date +%s) - start))
+endef
 
 all: build
 
 setup:
 	@deps/setup.sh
 
-# The console cards: ui/dist/page.js and styles.css.
-ui: setup
-	@cd ui && { [ -d node_modules ] || npm ci --no-audit --no-fund --silent; } && npm run --silent build
+setup-test:
+	@deps/setup.sh test
 
-build: ui
-	@[ -f build/cmake/build.ninja ] || cmake -S . -B build/cmake $(CMAKE_FLAGS) >build/cmake.log 2>&1 || { tail -n 20 build/cmake.log; exit 1; }
-	@ninja -C build/cmake --quiet
+build: setup
+	$(call cmake,build/cmake,)
 
 # Our C with AddressSanitizer and UndefinedBehaviorSanitizer, in a tree of its own.
-asan: build
-	@[ -f build/cmake-asan/build.ninja ] || cmake -S . -B build/cmake-asan $(CMAKE_FLAGS) -DCR_SANITIZE=ON -DCR_OUTPUT=$(CURDIR)/build/asan >build/cmake-asan.log 2>&1 || { tail -n 20 build/cmake-asan.log; exit 1; }
-	@ninja -C build/cmake-asan --quiet
+asan: setup-test build
+	$(call cmake,build/cmake-asan,-DCR_SANITIZE=ON -DCR_OUTPUT=$(CURDIR)/build/asan)
 
 demo: build
 	@demo/demo.sh
 
-test: build asan
+test: setup-test build asan
 	@tests/run
 
-lint: build
+lint: setup-test build
 	@lint/run
 
 bench: build
 	@bench/run
 
-fuzz: build
+fuzz: setup-test build
 	@tests/fuzz/run 600
+
+# The console cards: ui/dist/page.js and styles.css.
+ui: setup
+	@cd ui && { [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --no-audit --no-fund --silent; } && npm run --silent build
 
 clean:
 	rm -rf build/cmake build/cmake-asan build/bin build/libexec build/asan

@@ -45,8 +45,9 @@ ask '{"id":1,"function_id":"code-runner::run","payload":{"lang":"python","keep":
 id=$(printf '%s' "$answer" | grep -oE 'rt-[0-9a-f-]{36}')
 ask "{\"id\":2,\"function_id\":\"code-runner::run\",\"payload\":{\"runtime_id\":\"$id\",\"code\":\"result = [n + 1, open('note').read()]\"}}"
 ask "{\"id\":3,\"function_id\":\"code-runner::teardown\",\"payload\":{\"runtime_id\":\"$id\"}}"
+# shellcheck disable=SC2154
 pid=$worker_PID
-exec {worker[1]}>&-
+eval "exec ${worker[1]}>&-"
 wait "$pid"
 
 title "What works on this machine"
