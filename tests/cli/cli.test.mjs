@@ -77,7 +77,7 @@ describe('run', () => {
 
   test('mistakes in the arguments show the usage', () => {
     for (const args of [['run'], ['run', 'return 1'], ['run', '--lang', 'ruby', '1'], ['run', '--lang', 'node'], ['run', '--lang', 'node', '--nope', '1'],
-      ['run', '--lang', 'node', '--timeout-ms', 'x', '1'], ['run', '--lang', 'node', '--timeout-ms', '-5', '1'], ['run', '--lang', 'node', '1', '2'], ['nope'], []]) {
+      ['run', '--lang', 'node', '--timeout-ms', 'x', '1'], ['run', '--lang', 'node', '--timeout-ms', '-5', '1'], ['run', '--lang', 'node', '1', '2'], ['nope']]) {
       const { status, stderr, stdout } = runner(args)
       assert.equal(status, 2, args.join(' '))
       assert.match(stderr, /usage: code-runner/)
@@ -158,6 +158,37 @@ describe('README.md', () => {
       const { status, stderr } = spawnSync('make', ['-n', line.split(' ')[1]], { cwd: root, encoding: 'utf8' })
       assert.equal(status, 0, `${line}: ${stderr}`)
     }
+  })
+
+  // The first command serves, on a port of its own here; the others call it.
+  test('the bus, as shown', { timeout: 60000 }, async () => {
+    const [, block] = /```sh bus\n([^]*?)```/.exec(readFileSync(join(root, 'README.md'), 'utf8'))
+    const [serve, ...calls] = block.trim().split('\n')
+    assert.equal(serve, 'build/bin/code-runner serve --embedded --console')
+    const env = { ...quiet, CODE_RUNNER_LOG: 'info' }
+    const worker = spawn(program, ['serve', '--embedded=127.0.0.1:0', '--console=0'], { cwd: temporaryDirectory(), env })
+    try {
+      let printed = '', logged = ''
+      worker.stdout.on('data', (bytes) => (printed += bytes))
+      worker.stderr.on('data', (bytes) => (logged += bytes))
+      while (!/ready\n/.test(logged) || !/console: /.test(printed)) await new Promise((resolve) => setTimeout(resolve, 20))
+      const url = /ws:\S+/.exec(printed)[0]
+      assert.match(printed, /console: http:\/\/127\.0\.0\.1:\d+\/[0-9a-f-]{36}\//)
+      await new Promise((resolve) => setTimeout(resolve, 200))
+      const outputs = calls.map((line) => {
+        const { status, stdout, stderr } = spawnSync('bash', ['-c', `${line.replaceAll('build/bin/code-runner', program)} --url ${url}`], { encoding: 'utf8', env: quiet })
+        assert.equal(status, 0, `${line}: ${stderr}`)
+        return stdout
+      })
+      assert.match(outputs[0], /"result": 42/)
+      assert.match(outputs[1], /"registered": true/)
+      assert.equal(outputs[2], '"hello Ada"\n')
+      assert.match(outputs[3], /"my-app::greet"/)
+    } finally {
+      worker.kill('SIGTERM')
+    }
+    const [status] = await new Promise((resolve) => worker.on('exit', (...how) => resolve(how)))
+    assert.equal(status, 0)
   })
 
   for (const line of ours)
