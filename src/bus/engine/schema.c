@@ -437,9 +437,10 @@ static void check_pattern_properties(struct check *check, yyjson_val *schema, yy
 
 static int is_described(struct check *check, yyjson_val *schema, yyjson_val *name) {
   size_t index, count;
-  yyjson_val *pattern, *part;
+  yyjson_val *patterns = yyjson_obj_get(schema, "patternProperties"), *pattern, *part;
   if (yyjson_obj_getn(yyjson_obj_get(schema, "properties"), yyjson_get_str(name), yyjson_get_len(name))) return 1;
-  yyjson_obj_foreach(yyjson_obj_get(schema, "patternProperties"), index, count, pattern, part) {
+  if (!patterns) return 0;
+  yyjson_obj_foreach(patterns, index, count, pattern, part) {
     (void)part;
     if (matches(check, yyjson_get_str(pattern), yyjson_get_str(name), yyjson_get_len(name))) return 1;
   }
