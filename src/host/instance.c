@@ -361,7 +361,8 @@ void cr_instance_free(struct cr_instance *instance) {
   if (!instance || instance->freed) return;
   instance->freed = 1;
   zygote_forget(instance->zygote, instance);
-  cr_scratch_release(&instance->scratch);  // before the process, so that its exit does the unmounting
+  cr_scratch_release(&instance->scratch,
+                     loop_of(instance));  // before the process, so that its exit does the unmounting
   kill_process(instance);
   close_handle(instance, &instance->patience);
   close_handle(instance, &instance->stream_poll);

@@ -43,14 +43,25 @@ int cr_scratch_on_disk(const char *root, uint32_t uid, uint32_t owner, struct cr
     return 0;
   }
   int result = cr_error_set(err, CR_ENGINE, "cannot create a scratch directory: %s", strerror(errno));
-  cr_scratch_release(&made);
+  if (made.fd >= 0) {
+    unlinkat(made.fd, "work", AT_REMOVEDIR);
+    close(made.fd);
+  }
+  rmdir(made.path);
+  free(made.path);
   return result;
 }
 
 struct usage {
   uint64_t bytes;
   uint64_t entries;
+  uint64_t most_bytes;
+  uint64_t most_entries;
 };
+
+static int is_over(const struct usage *usage) {
+  return usage->bytes > usage->most_bytes || usage->entries > usage->most_entries;
+}
 
 static int is_dots(const char *name) { return !strcmp(name, ".") || !strcmp(name, ".."); }
 
@@ -62,7 +73,7 @@ static int open_directory(int parent, const char *name) {
 static void measure(int directory, struct usage *usage, int depth) {
   DIR *stream = fdopendir(directory);
   if (!stream) close(directory);
-  for (struct dirent *entry; stream && (entry = readdir(stream));) {
+  for (struct dirent *entry; stream && !is_over(usage) && (entry = readdir(stream));) {
     struct stat status;
     if (is_dots(entry->d_name) || fstatat(dirfd(stream), entry->d_name, &status, AT_SYMLINK_NOFOLLOW)) continue;
     usage->entries++;
@@ -72,7 +83,7 @@ static void measure(int directory, struct usage *usage, int depth) {
     if (child >= 0)
       measure(child, usage, depth + 1);
     else
-      usage->entries = UINT32_MAX;
+      usage->entries = UINT64_MAX;
   }
   if (stream) closedir(stream);
 }
@@ -107,20 +118,39 @@ static void empty(int top) {
   } while (moved != before);
 }
 
-void cr_scratch_usage(const struct cr_scratch *scratch, uint64_t *bytes, uint64_t *entries) {
-  struct usage usage = {0};
-  int work = open_directory(scratch->fd, "work");
+int cr_scratch_over(int root, uint64_t bytes, uint64_t entries) {
+  struct usage usage = {.most_bytes = bytes, .most_entries = entries};
+  int work = open_directory(root, "work");
   if (work >= 0) measure(work, &usage, 0);
-  *bytes = usage.bytes;
-  *entries = usage.entries;
+  return is_over(&usage);
 }
 
-void cr_scratch_release(struct cr_scratch *scratch) {
+struct removal {
+  uv_work_t work;
+  struct cr_scratch scratch;
+};
+
+static void remove_now(uv_work_t *work) {
+  struct cr_scratch *scratch = &((struct removal *)work)->scratch;
+  empty(scratch->fd);
+  rmdir(scratch->path);
+}
+
+static void on_removed(uv_work_t *work, int status) {
+  struct removal *removal = (struct removal *)work;
+  (void)status;
+  close(removal->scratch.fd);
+  free(removal->scratch.path);
+  free(removal);
+}
+
+void cr_scratch_release(struct cr_scratch *scratch, uv_loop_t *loop) {
   if (scratch->path) {
-    empty(scratch->fd);
-    rmdir(scratch->path);
-    free(scratch->path);
+    struct removal *removal = cr_alloc(sizeof *removal);
+    removal->scratch = *scratch;
+    uv_queue_work(loop, &removal->work, remove_now, on_removed);
+  } else if (scratch->fd >= 0) {
+    close(scratch->fd);
   }
-  if (scratch->fd >= 0) close(scratch->fd);
   *scratch = CR_NO_SCRATCH;
 }

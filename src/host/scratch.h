@@ -2,6 +2,7 @@
 // descriptor, or a directory on disk.
 #pragma once
 #include <stdint.h>
+#include <uv.h>
 
 #include "base/err.h"
 
@@ -20,8 +21,9 @@ struct cr_scratch {
 int cr_scratch_on_disk(const char *root, uint32_t uid, uint32_t owner, struct cr_scratch *scratch,
                        struct cr_error *err);
 
-// Bytes in files and number of entries below `work` (links are not followed).
-void cr_scratch_usage(const struct cr_scratch *scratch, uint64_t *bytes, uint64_t *entries);
+// Whether what is below `work` is over `bytes` or `entries` (links are not followed). Takes as long as it takes: call
+// it from libuv's thread pool, with a descriptor of its own.
+int cr_scratch_over(int root, uint64_t bytes, uint64_t entries);
 
-// Closes it; on disk, deletes it with everything in it.
-void cr_scratch_release(struct cr_scratch *scratch);
+// Closes it; on disk, deletes it with everything in it, in libuv's thread pool.
+void cr_scratch_release(struct cr_scratch *scratch, uv_loop_t *loop);

@@ -37,5 +37,9 @@ struct cr_worker {
   uv_timer_t sweep;
   uv_timer_t watch;
   unsigned watches;
-  int closed;
+  int holds;  // handles that are open, and work in the thread pool
 };
+
+// The worker's memory stays while somebody holds it.
+void cr_worker_hold(struct cr_worker *worker);
+void cr_worker_unhold(struct cr_worker *worker);

@@ -422,7 +422,7 @@ void cr_runtime_destroy(struct cr_runtime *runtime, const char *code, const char
   cr_calls_drop(runtime);
   cr_instance_free(runtime->instance);
   runtime->instance = NULL;
-  cr_scratch_release(&runtime->scratch);
+  cr_scratch_release(&runtime->scratch, runtime->worker->loop);
   struct cr_list left;
   cr_list_init(&left);
   while (!cr_list_empty(&runtime->turns)) {

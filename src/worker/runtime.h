@@ -36,6 +36,7 @@ struct cr_runtime {
   struct cr_bindings *bindings;   // triggers and trigger types of a node guest (worker/bindings.h), or NULL
   struct cr_list calls;           // bus calls of the guest in flight (worker/calls.c)
   char *prefix;                   // what the guest may register under, or ""
+  int looked_at;                  // its files on disk are being measured
   uint64_t pinged_at;             // uv_now of a PING without an answer, or 0
   void (*gone)(void *of, char **unregistered);  // being torn down
   void *gone_of;

@@ -113,6 +113,7 @@ struct cr_worker *cr_worker_create(uv_loop_t *loop, const struct cr_worker_setti
     worker->zygotes[i] = cr_zygote_create(loop, &zygote, on_zygote, worker);
   }
   start_sweep(worker);
+  worker->holds = 2;  // the two timers
   return worker;
 }
 
@@ -151,10 +152,13 @@ void cr_worker_call(struct cr_worker *worker, const char *function_id, const cha
   yyjson_doc_free(doc);
 }
 
-static void on_closed(uv_handle_t *handle) {
-  struct cr_worker *worker = handle->data;
-  if (++worker->closed == 2) free(worker);
+void cr_worker_hold(struct cr_worker *worker) { worker->holds++; }
+
+void cr_worker_unhold(struct cr_worker *worker) {
+  if (--worker->holds == 0) free(worker);
 }
+
+static void on_closed(uv_handle_t *handle) { cr_worker_unhold(handle->data); }
 
 void cr_worker_free(struct cr_worker *worker) {
   while (!cr_list_empty(&worker->all))
