@@ -128,7 +128,7 @@ describe("the stand-in console", () => {
     await page.getByText("Publish", { exact: true }).first().click();
     await page.getByLabel("function id").fill("ui-test::greet");
     await page.getByLabel("description").fill("Greets.");
-    await page.getByRole("button", { name: "Publish" }).click();
+    await page.getByRole("button", { name: "Publish", exact: true }).click();
     await settled();
     assert.match(await part("namespace").innerText(), /ui-test::/);
     const item = page
