@@ -19,6 +19,7 @@ void cr_capture_start(struct cr_capture *capture, uint64_t cap) {
 }
 
 static void ring_write(struct cr_capture *capture, const uint8_t *bytes, size_t length) {
+  if (!length) return;
   if (length > capture->ring_size) {
     bytes += length - capture->ring_size;
     length = capture->ring_size;

@@ -14,7 +14,7 @@ static const char *const report_words[] = {"<--- Last few GCs --->",   "FATAL ER
 
 static const char *first_of(const char *text, size_t length, const char *const *words) {
   const char *first = NULL;
-  for (; *words; words++) {
+  for (; length && *words; words++) {
     const char *at = memmem(text, length, *words, strlen(*words));
     if (at && (!first || at < first)) first = at;
   }
