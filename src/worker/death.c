@@ -31,7 +31,7 @@ size_t cr_death_words(const char *text, size_t length) {
 
 static int speaks_of_memory(const struct cr_capture *errors) {
   cr_autobuf text = CR_BUF(CR_CAPTURE_TAIL);
-  if (!errors || cr_capture_tail(errors, CR_CAPTURE_TAIL, &text)) return 0;
+  if (!errors || cr_capture_tail(errors, CR_CAPTURE_TAIL, &text) || !text.len) return 0;
   size_t start = cr_death_words((const char *)text.data, text.len);
   return first_of((const char *)text.data + start, text.len - start, memory_words) != NULL;
 }
