@@ -109,7 +109,7 @@ table('Kept python runtimes (9.3)', [
   }),
   steps('9.7', 'a recovered MemoryError taints nothing', async (t) => {
     const id = await t.keep('n = 1')
-    await t.on(id, 'try:\n  b = bytearray(10**10)\nexcept MemoryError:\n  result = "caught"', { result: 'caught', stderr: '' })
+    await t.on(id, 'try:\n  b = bytearray(10**9)\nexcept MemoryError:\n  result = "caught"', { result: 'caught', stderr: '' })
     await t.on(id, 'b = bytearray(10**7)\nresult = [n, len(b)]', { result: [1, 10 ** 7] })
   }),
   steps('9.6', 'a runtime survives a memory failure', async (t) => {

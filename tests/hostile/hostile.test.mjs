@@ -16,6 +16,7 @@ const promptly = 1000
 
 const first = { node: 'globalThis.n = 0; require("fs").writeFileSync("mine", "node")', python: 'n = 0\nopen("mine", "w").write("python")' }
 const then = { node: 'return [++n, require("fs").readFileSync("mine", "utf8")]', python: 'n += 1\nresult = [n, open("mine").read()]' }
+const served = { node: 'let n = 0; const handler = (p) => [++n, p.lang]', python: 'calls = 0\ndef handler(payload):\n  global calls\n  calls += 1\n  return [calls, payload["lang"]]' }
 
 function matches(expected, answer) {
   if (expected.one_of) return expected.one_of.some((one) => matches(one, answer))
@@ -36,6 +37,10 @@ function suite(title, config, choose) {
       worker = await Worker.start({ config })
       kept = {}
       for (const lang of langs) kept[lang] = await worker.keep(lang, first[lang])
+      for (const lang of langs) {
+        const answer = await worker.call('code-runner::register_function', { function_id: `probe::${lang}`, lang, source: served[lang] })
+        assert.ok(answer.result?.registered, answer.raw)
+      }
       counter = 0
       await unharmed(false)
       baseline = await holdings(worker.pid)
@@ -52,11 +57,13 @@ function suite(title, config, choose) {
       for (const lang of langs) {
         const answer = await worker.run({ runtime_id: kept[lang], code: then[lang] })
         assert.deepEqual(answer.result?.result, [counter, lang], answer.raw)
+        const called = await worker.call(`probe::${lang}`, { lang })
+        assert.deepEqual(called.result, [counter, lang], called.raw)
       }
       if (!settled) return
       const held = await returnsTo(worker.pid, baseline)
       assert.equal(held, null, `held before: ${JSON.stringify(baseline)}, now: ${JSON.stringify(held)}`)
-      if (config.scratch_root) assert.ok(readdirSync(config.scratch_root).length <= 2 + 8, 'scratch directories are left')
+      if (config.scratch_root) assert.ok(readdirSync(config.scratch_root).length <= 4 + 8, 'scratch directories are left')
     }
 
     for (const [group, cases] of Object.entries(groups))

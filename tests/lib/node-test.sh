@@ -10,7 +10,7 @@ trap 'rm -f "$log"' EXIT
 "$node" --test --test-reporter=tap --test-concurrency=1 "$@" >"$log" 2>&1
 status=$?
 # Lines that tests print for people, and every failed test with its reason.
-grep -E '^ *# [a-z]+ *[:{]' "$log" | grep -v -E '^ *# (Subtest|tests|suites|pass|fail|cancelled|skipped|todo|duration_ms)' | sed 's/^ *# /  /'
+grep -E '^ *# *\\#' "$log" | sed -E 's|^ *# *\\# ?|  |'
 awk '/^ *not ok / { failing = 1 } failing { print } /^ *\.\.\.$/ { failing = 0 }' "$log" | cut -c1-600 | head -n "${MAX_LINES:-400}"
 number() { sed -n "s/^# $1 //p" "$log" | tail -n 1; }
 passed=$(number pass) failed=$(number fail) cancelled=$(number cancelled)
