@@ -5,7 +5,7 @@ const require = createRequire(new URL('../../bus/package.json', import.meta.url)
 
 process.env.OTEL_ENABLED = 'false'
 // The library reports its own connection; the tests look at answers.
-for (const level of ['log', 'info', 'warn', 'error']) {
+for (const level of ['log', 'debug', 'info', 'warn', 'error']) {
   const print = console[level]
   console[level] = (first, ...rest) => /^\[(iii|OTel)\]/.test(String(first)) || print(first, ...rest)
 }
