@@ -1,6 +1,7 @@
 // node-drive LIBEXEC COUNT: the worker's side of the node zygote, as little of it as a test needs. It forks COUNT runtimes;
 // the stream, stdout and stderr of the n-th are the descriptors 3 + 3n and the two after it, whose other ends the test has.
 // Prints `ready VERSION`, `spawned N PID` and `ended PID STATUS` (the status of waitpid(2)).
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +32,8 @@ static int start(const char *libexec) {
   pid_t pid = fork();
   if (pid < 0 || control < 0) fail("fork");
   if (pid == 0) {
-    if (dup2(pair[1], 3) < 0) fail("dup2");
+    int null = open("/dev/null", O_RDWR);
+    if (dup2(null, STDIN_FILENO) < 0 || dup2(pair[1], 3) < 0) fail("dup2");
     close_range(4, ~0u, 0);
     execve(init, arguments, environment);
     fail(init);

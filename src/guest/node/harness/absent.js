@@ -108,6 +108,7 @@ function refuseNativeCode() {
     }
   }
   refuseAll(process, 'process', power, ['_debugProcess', '_debugEnd']);
+  refuseAll(require('node:trace_events'), 'trace_events', 'trace events', ['createTracing']);
   refuseAll(process.report, 'process.report', 'diagnostic reports', ['getReport', 'writeReport']);
 }
 

@@ -100,7 +100,7 @@ function installProcess() {
   show('env', {});
   show('argv', ['node']);
   show('argv0', 'node');
-  show('execPath', 'node');
+  show('execPath', '/bin/node');
   show('execArgv', []);
   show('exit', { exit(code) { return exit(code); } }.exit);
   show('reallyExit', { reallyExit(code) { return exit(code); } }.reallyExit);
@@ -116,6 +116,10 @@ function installProcess() {
   const os = require('node:os');
   replace(os, 'tmpdir', () => '/work');
   replace(os, 'homedir', () => '/work');
+  replace(os, 'networkInterfaces', () => ({}));
+  replace(os, 'userInfo', () => ({
+    uid: process.getuid(), gid: process.getgid(), username: 'node', homedir: '/work', shell: null,
+  }));
   installLastResort();
 }
 
@@ -128,6 +132,7 @@ function installModules() {
   define(globalThis, 'require', Module.createRequire('/work/<code>'));
   define(globalThis, 'module', guestModule);
   define(globalThis, 'exports', guestModule.exports);
+  Module._initPaths();  // from the execPath that is shown
   for (const file of Object.keys(Module._cache)) delete Module._cache[file];
   main.children.length = 0;
 }
