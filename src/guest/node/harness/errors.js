@@ -26,6 +26,18 @@ function isForeignFrame(line) {
     StringPrototypeStartsWith(line, '    at async node:');
 }
 
+// V8 counts the wrapper in where it says where an eval was: `(eval at f (<code>:1:COLUMN), …`.
+function evalPutRight(line) {
+  const mark = '(<code>:1:';
+  if (StringPrototypeIndexOf(line, '(eval at ') < 0) return line;
+  const at = StringPrototypeIndexOf(line, mark);
+  if (at < 0) return line;
+  const start = at + mark.length;
+  const end = StringPrototypeIndexOf(line, ')', start);
+  const column = SafeNumber(StringPrototypeSlice(line, start, end)) - wrapperStart.length;
+  return column > 0 ? `${StringPrototypeSlice(line, 0, start)}${column}${StringPrototypeSlice(line, end)}` : line;
+}
+
 // Lines of `text`, each with the newline before it, without foreign frames.
 function guestFrames(text) {
   let kept = '';
@@ -33,7 +45,7 @@ function guestFrames(text) {
     const next = StringPrototypeIndexOf(text, '\n', at + 1);
     const end = next < 0 ? text.length : next;
     const line = StringPrototypeSlice(text, at, end);
-    if (!isForeignFrame(StringPrototypeSlice(line, 1))) kept += line;
+    if (!isForeignFrame(StringPrototypeSlice(line, 1))) kept += evalPutRight(line);
     at = end;
   }
   return kept;

@@ -111,7 +111,8 @@ function guiltyTurn() {
   return current || activeRun || newestTurn;
 }
 
-const wrapperStart = 'return async function(){';
+// As long as the one of sources, so that what V8 says of evals on the first line is put right in one way (errors.js).
+const wrapperStart = 'return async       function(){';
 const wrapperEnd = '\n}';
 const compileOptions = {
   __proto__: null,
@@ -132,7 +133,7 @@ function checkClosed(code) {
     new AsyncFunction(code);
   } catch (error) {
     if (textOf(error, 'message') !== 'Single function literal required') throw error;
-    throw new SafeSyntaxError("Unexpected token '}': it closes nothing that the code has opened");
+    throw unopened();
   }
 }
 
@@ -159,9 +160,33 @@ function compileRun(code) {
       text = withoutTypes('async function f(){', code, '\n}');
       return compileBody(text);
     } catch {
-      throw explained(error);
+      throw explained(beforeEnd(code, error));
     }
   }
+}
+
+function linesOf(code) {
+  let lines = 1;
+  for (let at = -1; (at = StringPrototypeIndexOf(code, '\n', at + 1)) >= 0;) lines++;
+  return lines;
+}
+
+// An error in the wrapper's end: the code was not complete, or closed the wrapper itself.
+function beforeEnd(code, error) {
+  const stack = textOf(error, 'stack');
+  const lineEnd = StringPrototypeIndexOf(stack, '\n');
+  if (!StringPrototypeStartsWith(stack, '<code>:')) return error;
+  if (!(SafeNumber(StringPrototypeSlice(stack, 7, lineEnd)) > linesOf(code))) return error;
+  try {
+    compileFunction(wrapperStart + code, undefined, compileOptions);
+  } catch (incomplete) {
+    return incomplete;
+  }
+  return unopened();
+}
+
+function unopened() {
+  return new SafeSyntaxError("Unexpected token '}': it closes nothing that the code has opened");
 }
 
 // Decision 3: what to write instead.
