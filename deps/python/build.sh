@@ -9,7 +9,7 @@ work=$(mktemp -d "$(dirname "$target")/root.XXXXXX")
 root=$work/root
 mirror=$(debian_mirror)
 packages=clang-19,lld-19,llvm-19,wasi-libc,libclang-rt-19-dev-wasm32,python3.13,make,pkg-config,xz-utils,zip,dpkg-dev,patch
-step "Debian 13 root for the interpreter" mmdebstrap --variant=minbase --include="$packages,gcc,libc6-dev,tcl,tzdata" trixie "$root" "$mirror"
+step "Debian 13 root for the interpreter" mmdebstrap --variant=minbase --include="$packages,gcc,libc6-dev,tcl,tzdata,tzdata-legacy" trixie "$root" "$mirror"
 if [ -s /etc/resolv.conf ]; then cp -L /etc/resolv.conf "$root/etc/resolv.conf"; fi
 printf 'deb-src %s trixie main\n' "$mirror" >"$root/etc/apt/sources.list.d/src.list"
 [ -e "$root/dev/null" ] || mknod -m 666 "$root/dev/null" c 1 3

@@ -104,7 +104,7 @@ standard_library() {
   cp -a /b/src/py/Lib /b/lib
   cp "$(cat /b/py/pybuilddir.txt)"/_sysconfigdata*.py /b/lib/ 2>/dev/null || cp /b/py/"$(cat /b/py/pybuilddir.txt)"/_sysconfigdata*.py /b/lib/
   cd /b/lib
-  rm -rf test idlelib tkinter turtledemo turtle.py ensurepip curses dbm venv lib2to3 antigravity.py this.py __phello__ _pyrepl \
+  rm -rf test idlelib tkinter turtledemo turtle.py ensurepip curses dbm venv lib2to3 antigravity.py this.py __phello__ \
     site-packages _android_support.py _apple_support.py _ios_support.py _osx_support.py nturl2path.py ctypes multiprocessing
   find . -name __pycache__ -prune -exec rm -rf {} +
   time_zones
@@ -120,7 +120,7 @@ collect() {
   cd /b/py
   cp libpython3.13.a Modules/_decimal/libmpdec/libmpdec.a Modules/expat/libexpat.a Modules/_hacl/*.a $prefix/lib/*.a /b/result/lib/
   cp -a /b/src/py/Include/. /b/result/include/
-  cp pyconfig.h /b/result/include/
+  cp pyconfig.h $prefix/include/sqlite3.h /b/result/include/
   cp -a $sysroot /b/result/sysroot
   cp "$(find /usr/lib -name 'libclang_rt.builtins-wasm32.a' | head -n1)" /b/result/builtins/libclang_rt.builtins-wasm32.a
   dpkg-parsechangelog -l /b/src/py/debian/changelog -S Version >/b/result/VERSION

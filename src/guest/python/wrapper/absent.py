@@ -31,7 +31,6 @@ def change_os(module):
 # After the libraries have been imported, which take these for a sign that there are processes.
 def finish():
     os.fork = os.forkpty = no(PROCESSES)
-    os.register_at_fork = lambda **_: None
 
 
 def change_subprocess(module):
@@ -54,5 +53,15 @@ def change_socket(module):
         setattr(module, name, no(NETWORK))
 
 
+def change_urllib(module):
+    unknown = module.UnknownHandler.unknown_open
+
+    def unknown_open(self, request):
+        if request.type == 'https':
+            raise module.URLError(OSError(errno.ENOTSUP, NETWORK))
+        return unknown(self, request)
+    module.UnknownHandler.unknown_open = unknown_open
+
+
 changes = {'os': change_os, 'subprocess': change_subprocess, '_thread': change_thread, 'threading': change_thread,
-           'socket': change_socket}
+           'socket': change_socket, 'urllib.request': change_urllib}

@@ -13,6 +13,7 @@ FRAMES_MOST = 2000
 FRAMES_SHOWN = 300
 SOURCES_MOST = 4096
 TOO_COMPLEX = 'Parser stack overflowed'
+NO_FRAME = 'error return without exception set'
 TOO_LARGE = "cannot fit 'int' into an index-sized integer"
 
 sources = linecache._interactive_cache
@@ -109,6 +110,9 @@ def flags_of(error):
         return 0 if text_of(error).startswith(TOO_COMPLEX) else MEMORY
     # No size over 2 GiB can be had here, whatever the cap.
     if kind is OverflowError and text_of(error) == TOO_LARGE:
+        return MEMORY
+    # How a call that found no room for its frame ends.
+    if kind is SystemError and text_of(error) == NO_FRAME:
         return MEMORY
     if issubclass(kind, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
         return DISK

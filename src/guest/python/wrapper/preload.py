@@ -3,7 +3,7 @@ import importlib
 
 NAMES = '''
 abc argparse array ast asyncio base64 bisect bz2 calendar cmath codecs collections collections.abc colorsys
-concurrent.futures configparser contextlib contextvars copy copyreg csv dataclasses datetime decimal difflib dis
+concurrent.futures.thread configparser contextlib contextvars copy copyreg csv dataclasses datetime decimal difflib dis
 email email.message email.mime.multipart email.mime.text email.parser email.policy encodings.ascii encodings.cp1252
 encodings.idna encodings.latin_1 encodings.utf_16 encodings.utf_8_sig enum errno fnmatch fractions functools gc
 getopt getpass gettext glob graphlib gzip hashlib heapq hmac html html.entities html.parser http http.client inspect

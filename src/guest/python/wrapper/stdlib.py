@@ -1,12 +1,18 @@
 # The standard library lives in the snapshot: every module's code, compressed, in a dictionary.
 import importlib.machinery
 import importlib.util
+import linecache
 import marshal
 import sys
 import zipfile
 import zlib
 
 PYC_HEADER = 16
+
+
+# A traceback would look for the source on disk, for each frame anew.
+def no_source(place):
+    linecache.cache[place] = (0, None, [], place)
 
 
 class Library:
@@ -53,6 +59,7 @@ class Library:
 
     def exec_module(self, module):
         name = module.__spec__.name
+        no_source(module.__spec__.origin)
         exec(self.get_code(name), module.__dict__)
         change = changes.get(name)
         if change:
@@ -84,6 +91,7 @@ def install(path):
         if name in library.modules and getattr(module, '__file__', None):
             module.__spec__ = library.find_spec(name)
             module.__loader__ = library
+            no_source(module.__spec__.origin)
             module.__file__ = module.__spec__.origin
             if hasattr(module, '__path__'):
                 module.__path__ = module.__spec__.submodule_search_locations

@@ -171,30 +171,34 @@ def shape_of(value):
     return VALUE, 0
 
 
+# What DONE says of a result, in the order of its fields: kind, JSON, failure, note, shape, length, count.
+def done(kind, json=None, failure=None, note=None, shape=VALUE, length=0, count=0):
+    return kind, json, failure, note, shape, length, count
+
+
 def omitted(value, length):
-    return (OMITTED, None, None, None, *shape_of(value), length)
+    shape, count = shape_of(value)
+    return done(OMITTED, shape=shape, length=length, count=count)
 
 
 def encode(value, most, noting):
-    """What DONE says of a result: kind, JSON, failure, note, shape, length, count."""
+    """`most`: bytes of JSON from which on only its size is told, 0 for no limit. `noting`: say why a result is null."""
     if value is None:
-        return NULL, None, None, None, VALUE, 0, 0
+        return done(NULL)
     try:
         text = utf8(''.join(text_of(value)))
-        length = len(text)
     except MemoryError:
         if not most:
             raise
         length = with_all_digits(measured, value)
         if length <= most:
             raise
+        return omitted(value, length)
     except BaseException as error:
-        what = str(error) if type(error) is NotJSON else f'its {type(error).__name__}'
-        note = utf8(f'[code-runner] result is null: {what}\n') if noting else None
-        return NULL, None, None, note, VALUE, 0, 0
-    if most and length > most:
-        shape, count = shape_of(value)
-        return OMITTED, None, None, None, shape, length, count
-    if length > MOST:
-        return NULL, None, utf8(f'serialized result is {length} bytes; max {MOST}'), None, VALUE, 0, 0
-    return JSON, text, None, None, VALUE, 0, 0
+        what = str(error) if type(error) is NotJSON else f'{type(error).__name__} while it was read'
+        return done(NULL, note=utf8(f'[code-runner] result is null: {what}\n') if noting else None)
+    if most and len(text) > most:
+        return omitted(value, len(text))
+    if len(text) > MOST:
+        return done(NULL, failure=utf8(f'serialized result is {len(text)} bytes; max {MOST}\n'))
+    return done(JSON, text)
