@@ -130,6 +130,13 @@ static struct cr_bridge_answer perform(struct cr_turns *turns, const struct requ
   return answer;
 }
 
+// A source may begin with a byte order mark, as a file may.
+static void skip_mark(struct request *request) {
+  if (request->length < 3 || memcmp(request->text, "\xef\xbb\xbf", 3) != 0) return;
+  request->text += 3;
+  request->length -= 3;
+}
+
 // Fields by type: docs/protocol.md. -1 when the frame is not one for us.
 static int parse(const struct cr_frame *frame, struct request *request, int64_t *budget_ms) {
   struct cr_fields fields = cr_frame_fields(frame);
@@ -159,6 +166,7 @@ static void serve_one(struct cr_turns *turns) {
   struct cr_frame frame = turns->frame;
   if (frame.type == CR_FRAME_SETTINGS || frame.type == CR_FRAME_MARKED) return;
   if (parse(&frame, &request, &turns->budget_ms)) _exit(0);
+  if (frame.type == CR_FRAME_RUN || frame.type == CR_FRAME_DEFINE) skip_mark(&request);
   turns->turn = frame.id;
   turns->started_ms = now_ms();
   struct cr_bridge_answer answer = perform(turns, &request);

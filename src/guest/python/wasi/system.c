@@ -159,7 +159,10 @@ static uint32_t yield(struct cr_wasi *wasi, const wasmtime_val_raw_t *a) {
   return WASI_SUCCESS;
 }
 
-static uint32_t proc_exit(struct cr_wasi *wasi, const wasmtime_val_raw_t *a) { wasi->exit(wasi->of, a[0].i32); }
+static uint32_t proc_exit(struct cr_wasi *wasi, const wasmtime_val_raw_t *a) {
+  wasi->exit(wasi->of, a[0].i32);
+  __builtin_unreachable();
+}
 
 static uint32_t environ_sizes_get(struct cr_wasi *wasi, const wasmtime_val_raw_t *a) {
   uint32_t error = wasi_put32(wasi, (uint32_t)a[0].i32, 0);

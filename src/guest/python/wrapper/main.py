@@ -8,17 +8,32 @@ import linecache
 import logging
 import os
 import random
+import selectors
 import sys
 import tempfile
 import time
 
 module = sys.modules['__main__']
 globals = module.__dict__
-now, seed = time.time_ns, random.seed
+now, seed, sleep = time.time_ns, random.seed, time.sleep
 
 
 # asyncio without sockets: nothing can wake the loop from outside, so it needs no pipe to itself.
+class Selector(selectors.SelectSelector):
+    def select(self, timeout=None):
+        # WASI's poll wants something to wait for: with no descriptor, time goes by, or nothing ever happens.
+        if self.get_map():
+            return super().select(timeout)
+        while timeout is None:
+            sleep(3600)
+        sleep(max(timeout, 0))
+        return []
+
+
 class Loop(asyncio.SelectorEventLoop):
+    def __init__(self):
+        super().__init__(Selector())
+
     def _make_self_pipe(self):
         self._ssock = self._csock = None
 
