@@ -88,6 +88,10 @@ static void measure(int directory, struct usage *usage, int depth) {
   if (stream) closedir(stream);
 }
 
+static int remove_simply(int parent, const char *name) {
+  return unlinkat(parent, name, 0) && unlinkat(parent, name, AT_REMOVEDIR) ? -1 : 0;
+}
+
 // Empties the directory `name` of `top`: files go, directories move up to `top`. So no depth is too deep.
 static void flatten(int top, const char *name, unsigned *moved) {
   fchmodat(top, name, 0700, 0);
@@ -95,7 +99,7 @@ static void flatten(int top, const char *name, unsigned *moved) {
   DIR *stream = directory >= 0 ? fdopendir(directory) : NULL;
   if (!stream && directory >= 0) close(directory);
   for (struct dirent *entry; stream && (entry = readdir(stream));) {
-    if (is_dots(entry->d_name) || !unlinkat(dirfd(stream), entry->d_name, 0)) continue;
+    if (is_dots(entry->d_name) || !remove_simply(dirfd(stream), entry->d_name)) continue;
     char up[32];
     snprintf(up, sizeof up, ".moved-%u", (*moved)++);
     fchmodat(dirfd(stream), entry->d_name, 0700, 0);
@@ -113,7 +117,7 @@ static void empty(int top) {
     if (!stream) return;
     rewinddir(stream);
     for (struct dirent *entry; (entry = readdir(stream));)
-      if (!is_dots(entry->d_name) && unlinkat(top, entry->d_name, 0)) flatten(top, entry->d_name, &moved);
+      if (!is_dots(entry->d_name) && remove_simply(top, entry->d_name)) flatten(top, entry->d_name, &moved);
     closedir(stream);
   } while (moved != before);
 }
