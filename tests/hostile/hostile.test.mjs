@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import { readFileSync, readdirSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryDirectory } from '../lib/paths.mjs'
-import { exists, holdings, memory, returnsTo } from '../lib/proc.mjs'
+import { eventually, exists, holdings, memory, returnsTo } from '../lib/proc.mjs'
 import { Worker } from '../lib/worker.mjs'
 
 const read = (name) => readFileSync(new URL(name, import.meta.url), 'utf8').trim().split('\n').map((line) => JSON.parse(line))
@@ -64,12 +64,12 @@ function suite(title, config, choose) {
       // Directories on disk are removed beside the loop: a hundred thousand entries take a while.
       const held = await returnsTo(worker.pid, baseline, config.scratch_root ? 30000 : 3000)
       assert.equal(held, null, `held before: ${JSON.stringify(baseline)}, now: ${JSON.stringify(held)}`)
-      if (config.scratch_root) assert.ok(readdirSync(config.scratch_root).length <= 4 + 8, 'scratch directories are left')
+      if (config.scratch_root) assert.ok(await eventually(() => readdirSync(config.scratch_root).length <= 4 + 8, 30000), 'scratch directories are left')
     }
 
     for (const [group, cases] of Object.entries(groups))
       for (const one of cases.filter((candidate) => choose(candidate) && langs.includes(candidate.lang) && (!only || only.includes(candidate.id))))
-        test(`${group}: ${one.id} (${one.lang})`, { timeout: 60000 }, async () => {
+        test(`${group}: ${one.id} (${one.lang})`, { timeout: 90000 }, async () => {
           const started = performance.now()
           const answer = await worker.run({ lang: one.lang, code: one.code, ...(one.timeout_ms && { timeout_ms: one.timeout_ms }) })
           const took = performance.now() - started
