@@ -22,7 +22,7 @@ class Library:
     def read(self, path):
         with zipfile.ZipFile(path) as archive:
             for entry in archive.infolist():
-                if not entry.filename.endswith('.pyc') or entry.filename.startswith('tzdata/'):
+                if not entry.filename.endswith('.pyc') or entry.filename.startswith('tzdata/') or '__pycache__' in entry.filename:
                     continue
                 name = entry.filename[:-len('.pyc')].replace('/', '.')
                 package = name.endswith('.__init__')
