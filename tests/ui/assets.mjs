@@ -25,9 +25,11 @@ export async function connectBus(url) {
   const send = (frame) => socket.send(JSON.stringify(frame));
   const pending = new Map();
   const triggers = [];
+  const order = [];
   socket.on("message", (text) => {
     const frame = JSON.parse(text);
     if (frame.type === "registertrigger") triggers.push(frame);
+    if (frame.type === "registertrigger" || frame.type === "unregistertrigger") order.push(frame);
     if (frame.type !== "invocationresult") return;
     const { resolve, reject } = pending.get(frame.invocation_id) ?? {};
     pending.delete(frame.invocation_id);
@@ -43,6 +45,8 @@ export async function connectBus(url) {
   return {
     /** What was registered with the trigger types that this connection provides. */
     triggers,
+    /** Registrations and withdrawals as they came. */
+    order,
     provide: (id) => send({ type: "registertriggertype", id, description: "stand-in" }),
     call: (function_id, data) =>
       new Promise((resolve, reject) => {
