@@ -28,7 +28,7 @@ function matches(expected, answer) {
   return !expected.stderr_has || result.stderr.includes(expected.stderr_has)
 }
 
-// One worker with its scratch directories in memory, one that has them on disk.
+// One worker with a file system of its own for each runtime, one with directories under scratch_root.
 function suite(title, config, choose) {
   describe(title, () => {
     let worker, kept, baseline, counter
@@ -86,7 +86,7 @@ function suite(title, config, choose) {
   })
 }
 
-const scratch = join(temporaryDirectory(), 'scratch')
+const scratch = join(temporaryDirectory({ inMemory: true }), 'scratch')
 mkdirSync(scratch)
-suite('scratch directories in memory', {}, () => true)
-suite('scratch directories on disk', { scratch_root: scratch }, (one) => /^(d-|p-link|f-|t-loop$|t-pyloop|m-push|x-|n-(symlink|hardlink|rename|remove|mkdir|py(hardlink|rename|sym|files|deepdir|sparse)))/.test(one.id))
+suite('scratch directories of the kernel', {}, () => true)
+suite('scratch directories under scratch_root', { scratch_root: scratch }, (one) => /^(d-|p-link|f-|t-loop$|t-pyloop|m-push|x-|n-(symlink|hardlink|rename|remove|mkdir|py(hardlink|rename|sym|files|deepdir|sparse)))/.test(one.id))
