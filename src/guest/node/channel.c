@@ -1,8 +1,8 @@
 // Frames between the worker and the harness: docs/protocol.md.
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "guest/node/guest.h"
@@ -161,14 +161,17 @@ void channel_start(void) {
   uv_poll_start(&guest.readable, UV_READABLE, on_readable);
 }
 
-void channel_rehearse(int left) {
+void channel_prompt(int what, uint32_t number) {
   napi_handle_scope scope;
-  uint32_t seed = 0;
-  if (!left && getrandom(&seed, sizeof seed, 0) != sizeof seed) broken("getrandom");
   napi_open_handle_scope(guest.env, &scope);
-  napi_value values[3] = {make_number(guest.env, 0), make_number(guest.env, left), make_number(guest.env, seed)};
-  deliver(3, values);
+  napi_value values[2] = {make_number(guest.env, what), make_number(guest.env, number)};
+  deliver(2, values);
   napi_close_handle_scope(guest.env, scope);
+}
+
+int channel_waiting(void) {
+  struct pollfd stream = {.fd = guest.runtime.stream, .events = POLLIN};
+  return poll(&stream, 1, 0) > 0;
 }
 
 static int append_field(napi_env env, struct cr_frame_writer *writer, napi_value value) {

@@ -1,7 +1,9 @@
 // The end of the zygote's boot and the beginning of every runtime.
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "guest/node/guest.h"
@@ -42,12 +44,18 @@ static void in_fork(void *of) {
 // Called by the loop and not by a script: a fork has no frame of the harness on its stack.
 static void on_parked(uv_idle_t *idle) {
   uv_idle_stop(idle);
-  for (int left = REHEARSALS; left > 0; left--) channel_rehearse(left);
+  for (uint32_t i = 0; i < REHEARSALS; i++) channel_prompt(PROMPT_REHEARSE, i);
+  channel_prompt(PROMPT_SETTLE, 0);
+  malloc_trim(0);
   let_memory_fork();
   struct cr_zygote_options options = {
       .version = guest.version, .policy = CR_POLICY_NODE, .keep_scratch = 1, .in_fork = in_fork};
   if (cr_zygote_serve(&options, &guest.runtime)) _exit(1);
-  channel_rehearse(0);
+  uint32_t seed = 0;
+  if (getrandom(&seed, sizeof seed, 0) != sizeof seed) _exit(1);
+  channel_prompt(PROMPT_WAKE, seed);
+  // A spare has time to make the pages of a run its own; a fork that is waited for has not.
+  if (!channel_waiting()) channel_prompt(PROMPT_REHEARSE, 1);
   channel_start();
 }
 

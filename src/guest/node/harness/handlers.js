@@ -5,8 +5,8 @@ const triggerTypes = new SafeMap();  // trigger type id → { handler, registerT
 
 // `handler` outside catches a plain assignment; a declaration in the source shadows it. The source parses as a script by
 // itself, so it can neither close its function nor return from it.
-const sourceStart = 'var handler;return function(){';
-const sourceEnd = '\n;return handler}';
+const sourceStart = 'var handler;return(function(){';
+const sourceEnd = '\n;return handler})';
 const sourceOptions = {
   __proto__: null,
   filename: '<code>',

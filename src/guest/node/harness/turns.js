@@ -111,9 +111,9 @@ function guiltyTurn() {
   return current || activeRun || newestTurn;
 }
 
-// As long as the one of sources, so that what V8 says of evals on the first line is put right in one way (errors.js).
-const wrapperStart = 'return async       function(){';
-const wrapperEnd = '\n}';
+// In parentheses, because V8 then compiles at once what it parses; as long as the one of sources, so that what V8 says of evals on the first line is put right in one way (errors.js).
+const wrapperStart = 'return(async       function(){';
+const wrapperEnd = '\n})';
 const compileOptions = {
   __proto__: null,
   filename: '<code>',
@@ -229,7 +229,9 @@ function dispatch(type, flags, id, a, b, c, d, e) {
     case FRAME_FORGET: return forgetHandler(a);
     case FRAME_ANSWER: return settleCall(flags, id, a);
     case FRAME_SETTINGS: return changeSettings(a, b);
-    case FRAME_REHEARSE: return rehearse(flags, id);
+    case PROMPT_REHEARSE: return rehearse(flags);
+    case PROMPT_SETTLE: return settle();
+    case PROMPT_WAKE: return wake(flags);
     default: throw new SafeError(`frame ${type}`);
   }
 }

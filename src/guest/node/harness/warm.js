@@ -19,23 +19,23 @@ const samples = [
   'class A { #x = 1; get x() { return this.#x } } return [new A().x, /(\\d+)/.exec("a12")[1], new Set([1]).size]',
 ];
 
-// `left`: how many are to come in the zygote; 0 is the one in a fork, with a `seed` of its own.
-function rehearse(left, seed) {
-  if (left === 1) {
-    collectAndSweep();
-    return undefined;
-  }
-  const code = left === 0 ? samples[1] : samples[left % samples.length];
-  if (left === 0) becomeOneself(seed);
+function rehearse(number) {
   setup('code-runner::rehearsal::', 5000, 30000, 1, 1, true);
-  return startRun(REHEARSAL, 0, code, 0);
+  return startRun(REHEARSAL, 0, samples[number % samples.length], 0);
 }
 
 // What a fork must not share with the zygote. V8 seeds Math.random at its first use, which the zygote leaves to its forks;
 // Node remembers the current directory it had. (OpenSSL notices forks by itself.)
-function becomeOneself(seed) {
+function wake(seed, directory = '/work') {
   setFlags(`--random-seed=${seed % 0x7fffffff + 1}`);
-  chdir('/work');
+  chdir(directory);
+}
+
+// V8 sweeps late, which would leave the work to every fork; to count code it has to finish.
+function settle() {
+  for (let i = 0; i < 3; i++) wake(i, '/');
+  collect();
+  heapCodeStatistics();
 }
 
 // The collector, without a global that guests would see.
@@ -44,12 +44,6 @@ function takeCollector() {
   const gc = require('node:vm').runInNewContext('gc');
   setFlags('--no-expose-gc');
   return gc;
-}
-
-// V8 sweeps late, which would leave the work to every fork; to count code it has to finish.
-function collectAndSweep() {
-  collect();
-  require('node:v8').getHeapCodeStatistics();
 }
 
 function warmModules() {
@@ -64,6 +58,7 @@ function warmModules() {
 }
 
 const collect = takeCollector();
+const heapCodeStatistics = require('node:v8').getHeapCodeStatistics;
 installStreams();
 warmModules();
 installAbsences();
