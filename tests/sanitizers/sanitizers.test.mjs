@@ -2,16 +2,27 @@
 // again, hostile frames, and a clean end without a leak. build/asan has the same layout as build.
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { existsSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { spawnSync } from 'node:child_process'
-import { build, program } from '../lib/paths.mjs'
+import { build, libexec, program, root, temporaryDirectory } from '../lib/paths.mjs'
 import { probeProgram } from '../lib/probe.mjs'
 import { Worker } from '../lib/worker.mjs'
 
 // What the sanitizers say ends the process and stands in its log.
 const options = { ASAN_OPTIONS: 'detect_leaks=1:abort_on_error=1:detect_stack_use_after_return=1', UBSAN_OPTIONS: 'halt_on_error=1:print_stacktrace=1' }
 const reports = /AddressSanitizer|LeakSanitizer|runtime error:/
+
+// Node.js itself is not instrumented, so neither can its addon be: that one comes from the ordinary build.
+function engines() {
+  const directory = temporaryDirectory()
+  const parts = join(directory, 'libexec/code-runner')
+  mkdirSync(join(directory, 'bin'))
+  cpSync(program, join(directory, 'bin/code-runner'))
+  cpSync(libexec, parts, { recursive: true })
+  cpSync(join(root, 'build/libexec/code-runner/node-guest.node'), join(parts, 'node-guest.node'))
+  return join(directory, 'bin/code-runner')
+}
 
 async function ends(worker) {
   const end = await worker.close()
@@ -48,10 +59,11 @@ describe('frames and system calls of the probe', () => {
 })
 
 describe('both engines', () => {
-  let worker
+  let worker, bin
   const ids = {}
   before(async () => {
-    worker = await Worker.start({ env: options })
+    bin = engines()
+    worker = await Worker.start({ bin, env: options })
   })
   after(() => ends(worker))
   const cases = {
@@ -90,13 +102,13 @@ describe('both engines', () => {
     assert.equal(worker.unclaimed.length >= 5, true)
   })
   test('requests in flight when the input ends', async () => {
-    const other = await Worker.start({ env: options })
+    const other = await Worker.start({ bin, env: options })
     const runs = Array.from({ length: 8 }, (_, i) => other.run({ lang: i % 2 ? 'node' : 'python', code: '', timeout_ms: 20000 }))
     await ends(other)
     for (const answer of await Promise.all(runs)) assert.ok(answer.result, JSON.stringify(answer))
   })
   test('a worker that is told to stop in the middle', async () => {
-    const other = await Worker.start({ env: options })
+    const other = await Worker.start({ bin, env: options })
     for (let i = 0; i < 6; i++) other.run({ lang: i % 2 ? 'node' : 'python', code: i % 2 ? 'for(;;);' : 'while True: pass' }).catch(() => {})
     other.keep('node').catch(() => {})
     await new Promise((resolve) => setTimeout(resolve, 300))
