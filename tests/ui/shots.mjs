@@ -56,7 +56,7 @@ async function shootConsole() {
     await page.goto(backend.url);
     await page.getByText("Publish", { exact: true }).first().click();
     await page.getByLabel("description").fill("Says hello to whoever is named.");
-    await page.getByRole("button", { name: "Publish" }).click();
+    await page.getByRole("button", { name: "Publish", exact: true }).click();
     await settled();
     await page.getByText("Run", { exact: true }).first().click();
     await page.getByLabel("runtime", { exact: true }).selectOption("keep");
