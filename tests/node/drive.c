@@ -1,6 +1,6 @@
-// node-drive LIBEXEC COUNT: the worker's side of the node zygote, as little of it as a test needs. It forks COUNT runtimes;
-// the stream, stdout and stderr of the n-th are the descriptors 3 + 3n and the two after it, whose other ends the test has.
-// Prints `ready VERSION`, `spawned N PID` and `ended PID STATUS` (the status of waitpid(2)).
+// node-drive LIBEXEC COUNT: the worker's side of the node zygote, as little of it as a test needs. It forks COUNT
+// runtimes; the stream, stdout and stderr of the n-th are the descriptors 3 + 3n and the two after it, whose other ends
+// the test has. Prints `ready VERSION`, `spawned N PID` and `ended PID STATUS` (the status of waitpid(2)).
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 #include "guest/control.h"
 
-#define HIGH 128 // out of the way of the descriptors that were given
+#define HIGH 128  // out of the way of the descriptors that were given
 
 static _Noreturn void fail(const char *what) {
   perror(what);
@@ -24,8 +24,17 @@ static int start(const char *libexec) {
   (void)snprintf(init, sizeof init, "%s/cr-init", libexec);
   (void)snprintf(node, sizeof node, "%s/node", libexec);
   (void)snprintf(script, sizeof script, "%s/zygote.cjs", libexec);
-  char *arguments[] = {init, "0", node, "--max-old-space-size=128", "--single-threaded", "--v8-pool-size=0",
-                       "--disable-sigusr1", "--unhandled-rejections=none", "--no-warnings", script, NULL};
+  char *arguments[] = {init,
+                       "0",
+                       node,
+                       "--max-old-space-size=128",
+                       "--single-threaded",
+                       "--v8-pool-size=0",
+                       "--disable-sigusr1",
+                       "--unhandled-rejections=none",
+                       "--no-warnings",
+                       script,
+                       NULL};
   char *environment[] = {NULL};
   if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair)) fail("socketpair");
   int control = dup2(pair[0], HIGH);

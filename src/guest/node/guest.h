@@ -48,11 +48,11 @@ napi_value guest_serve(napi_env env, napi_callback_info info);
 
 // channel.c: frames. Each exits the process when the stream has ended.
 void channel_start(void);  // first frames, blocking, until a turn has been delivered; then from the loop
-// Harness work that no frame asks for: a turn of no effect, which is sample `number`; the last act of the zygote; the first
-// of a fork, with a random number.
+// Harness work that no frame asks for: a turn of no effect, which is sample `number`; the last act of the zygote; the
+// first of a fork, with a random number.
 enum prompt { PROMPT_REHEARSE = 0, PROMPT_SETTLE = -1, PROMPT_WAKE = -2 };
 void channel_prompt(int what, uint32_t number);
-int channel_waiting(void);  // whether something has come already
+int channel_waiting(void);                                     // whether something has come already
 void channel_send(void);                                       // sends what is in guest.out
 napi_value guest_call(napi_env env, napi_callback_info info);  // (operation, id, …fields): sends a wish
 napi_value guest_ask(napi_env env, napi_callback_info info);   // the same, waits, returns the answer or throws
