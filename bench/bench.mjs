@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { program, root } from '../tests/lib/paths.mjs'
 import { descendants, privateDirty, sleep } from '../tests/lib/proc.mjs'
 import { Worker } from '../tests/lib/worker.mjs'
+import { available, busFigures } from './bus.mjs'
 import { scripts, timed } from './scripts.mjs'
 
 const quick = process.argv.includes('--quick')
@@ -137,5 +138,7 @@ throughput()
 await idleMemory()
 await readiness()
 await cpuBound()
+if (available) await busFigures(row, ms, scale)
+else console.log('no figures over the bus: tests/bus has no node_modules (npm ci there)\n')
 print()
-process.exitCode = rows.some((cells) => cells[4] === 'MISSED') ? 1 : 0
+process.exit(rows.some((cells) => cells[4] === 'MISSED') ? 1 : 0)
