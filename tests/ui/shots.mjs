@@ -54,6 +54,7 @@ async function shootConsole() {
   try {
     await page.setViewportSize({ width: 1280, height: 900 });
     await page.goto(backend.url);
+    await page.getByRole("region", { name: "live functions" }).getByText("code-runner::run").first().waitFor();
     await page.getByText("Publish", { exact: true }).first().click();
     await page.getByLabel("description").fill("Says hello to whoever is named.");
     await page.getByRole("button", { name: "Publish", exact: true }).click();
