@@ -19,7 +19,7 @@ setup:
 setup-test:
 	@deps/setup.sh test
 
-build: setup
+build: setup ui
 	$(call cmake,build/cmake,)
 
 # Our C with AddressSanitizer and UndefinedBehaviorSanitizer, in a tree of its own.

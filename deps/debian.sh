@@ -1,8 +1,10 @@
+# shellcheck shell=bash disable=SC2034
 # Debian's own mirror as this machine uses it, and sources of another suite from it.
 
 # The first archive of Debian proper among the machine's sources.
 debian_mirror() {
   local mirror
+  # shellcheck disable=SC2016
   mirror=$(apt-get indextargets --format '$(REPO_URI) $(ORIGIN) $(SUITE) $(COMPONENT)' 2>/dev/null |
     awk '$2 == "Debian" && $NF == "main" && $0 !~ /security/ { print $1; exit }')
   if [ -z "$mirror" ]; then

@@ -1,6 +1,10 @@
 #!/usr/bin/env bash
-# Installs Debian's packages and gets or builds the foreign parts, each once per machine. Safe to repeat.
+# setup.sh [test]: installs Debian's packages (with `test`, those of the tests too) and gets or builds the foreign parts, each
+# once per machine. Safe to repeat.
 . "$(dirname "$0")/lib.sh"
+
+lists=("$here/packages")
+if [ "${1:-}" = test ]; then lists+=("$here/packages.test"); fi
 
 missing_packages() {
   local package
@@ -10,7 +14,7 @@ missing_packages() {
       nodejs | npm) command -v npm >/dev/null && continue ;;
     esac
     dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || printf '%s ' "$package"
-  done <"$here/packages"
+  done < <(cat "${lists[@]}")
 }
 
 install_packages() {
