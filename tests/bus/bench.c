@@ -1,5 +1,6 @@
-// What a call over the bus costs: engine, a serving client and a calling client in one process on one loop, over loopback,
-// as with `serve --embedded`; with an address as argument, an engine elsewhere. Prints figures, judges nothing.
+// What a call over the bus costs: engine, a serving client and a calling client in one process on one loop, over
+// loopback, as with `serve --embedded`; with an address as argument, an engine elsewhere. Prints figures, judges
+// nothing.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,8 +53,8 @@ static void run(int in_flight) {
 
 static void report(double total) {
   qsort(took, CALLS, sizeof *took, ascending);
-  printf("%3d in flight: p50 %.1f us, p99 %.1f us, %.0f calls/s\n", in_flight_most, took[CALLS / 2], took[CALLS / 100 * 99],
-         CALLS / total * 1e6);
+  printf("%3d in flight: p50 %.1f us, p99 %.1f us, %.0f calls/s\n", in_flight_most, took[CALLS / 2],
+         took[CALLS / 100 * 99], CALLS / total * 1e6);
 }
 
 static void on_server_closed(void *of) {

@@ -1,5 +1,6 @@
-// Configuration: the input is a JSON array [schema, value, operations]. The value is expanded, checked against the schema,
-// written as YAML and read back, and changed by the operations of state::update. What is no JSON is read as a file.
+// Configuration: the input is a JSON array [schema, value, operations]. The value is expanded, checked against the
+// schema, written as YAML and read back, and changed by the operations of state::update. What is no JSON is read as a
+// file.
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-// Messages to the embedded engine: each line of the input goes to one of four peers (its first byte says which), without
-// sockets. '!' as the second byte ends that peer's connection and makes a new one.
+// Messages to the embedded engine: each line of the input goes to one of four peers (its first byte says which),
+// without sockets. '!' as the second byte ends that peer's connection and makes a new one.
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,22 +6,21 @@
 
 #define PAGE 65536
 
-// One memory of one page (at most four), a mutable and an immutable global, exports `memory`, `gone`, `kept`, a data segment,
-// and a custom section.
+// One memory of one page (at most four), a mutable and an immutable global, exports `memory`, `gone`, `kept`, a data
+// segment, and a custom section.
 static const uint8_t module[] = {
-    0, 'a', 's', 'm', 1, 0, 0, 0,                                       // header
-    5, 4, 1, 1, 1, 4,                                                   // memory
-    6, 12, 2, 0x7f, 1, 0x41, 0x80, 0x08, 0x0b, 0x7f, 0, 0x41, 5, 0x0b,  // globals
-    7, 24, 3, 6, 'm', 'e', 'm', 'o', 'r', 'y', 2, 0, 4, 'g', 'o', 'n', 'e', 3, 0, 4, 'k', 'e', 'p', 't', 3, 1,
-    11, 8, 1, 0, 0x41, 16, 0x0b, 2, 'h', 'i',  // data
-    0, 5, 4, 'n', 'a', 'm', 'e',
+    0, 'a', 's', 'm',  1,   0,    0,    0,                                      // header
+    5, 4,   1,   1,    1,   4,                                                  // memory
+    6, 12,  2,   0x7f, 1,   0x41, 0x80, 0x08, 0x0b, 0x7f, 0, 0x41, 5,    0x0b,  // globals
+    7, 24,  3,   6,    'm', 'e',  'm',  'o',  'r',  'y',  2, 0,    4,    'g',  'o',  'n', 'e', 3,
+    0, 4,   'k', 'e',  'p', 't',  3,    1,    11,   8,    1, 0,    0x41, 16,   0x0b, 2,   'h', 'i',  // data
+    0, 5,   4,   'n',  'a', 'm',  'e',
 };
 
 static const uint8_t expected_head[] = {
-    0, 'a', 's', 'm', 1, 0, 0, 0, 5, 4, 1, 1, 2, 4,
-    6, 13, 2, 0x7f, 1, 0x41, 0xb0, 0x80, 0x04, 0x0b, 0x7f, 0, 0x41, 5, 0x0b,
-    7, 17, 2, 6, 'm', 'e', 'm', 'o', 'r', 'y', 2, 0, 4, 'k', 'e', 'p', 't', 3, 1,
-    11, 10, 1, 0, 0x41, 0xc0, 0x80, 0x04, 0x0b, 2, 'a', 'b',
+    0,    'a',  's',  'm',  1,    0,   0,    0, 5,    4,  1,  1, 2,    4,    6,    13,   2,    0x7f, 1,   0x41,
+    0xb0, 0x80, 0x04, 0x0b, 0x7f, 0,   0x41, 5, 0x0b, 7,  17, 2, 6,    'm',  'e',  'm',  'o',  'r',  'y', 2,
+    0,    4,    'k',  'e',  'p',  't', 3,    1, 11,   10, 1,  0, 0x41, 0xc0, 0x80, 0x04, 0x0b, 2,    'a', 'b',
 };
 
 static const char *const dropped[] = {"gone", NULL};

@@ -34,8 +34,10 @@ static uint32_t call(const char *name, const int64_t *arguments) {
   wasmtime_val_raw_t values[10];
   memset(values, 0, sizeof values);
   for (size_t i = 0; import->types[i]; i++) {
-    if (import->types[i] == 'I') values[i].i64 = arguments[i];
-    else values[i].i32 = (int32_t)arguments[i];
+    if (import->types[i] == 'I')
+      values[i].i64 = arguments[i];
+    else
+      values[i].i32 = (int32_t)arguments[i];
   }
   return import->call(&engine.wasi, values);
 }
@@ -133,8 +135,9 @@ static void files_are_written_and_read(void **state) {
 
 // Whatever the path, and whatever link it goes through, it ends below the directory.
 static void paths_do_not_leave(void **state) {
-  static const char *const paths[] = {"../etc/passwd", "../../../../../../etc/passwd", "/etc/passwd", "a/../../etc/passwd",
-                                      "absolute/passwd", "relative/etc/passwd", "proc/self/root/etc/passwd"};
+  static const char *const paths[] = {
+      "../etc/passwd",       "../../../../../../etc/passwd", "/etc/passwd", "a/../../etc/passwd", "absolute/passwd",
+      "relative/etc/passwd", "proc/self/root/etc/passwd"};
   uint32_t descriptor;
   (void)state;
   make_file("a", "x");
@@ -342,7 +345,8 @@ static void addresses_outside_are_faults(void **state) {
 
 // Any call with any arguments returns; a sanitizer sees the rest. Waits are left out: they may be long.
 static void any_arguments_are_survived(void **state) {
-  static const int64_t edges[] = {0, 1, 2, 3, 4, 5, PATH, DATA, SIZE - 1, SIZE, 0x7fffffff, 0xffffffff, INT64_MAX, INT64_MIN};
+  static const int64_t edges[] = {0,    1,        2,    3,          4,          5,         PATH,
+                                  DATA, SIZE - 1, SIZE, 0x7fffffff, 0xffffffff, INT64_MAX, INT64_MIN};
   const struct wasi_import *const tables[] = {wasi_file_imports, wasi_path_imports, wasi_system_imports};
   (void)state;
   srandom(1);

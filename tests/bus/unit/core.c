@@ -37,7 +37,9 @@ struct scene {
   struct end ends[3];
 };
 
-static void take(struct scene *scene, int who, const char *text) { cr_peer_take(scene->ends[who].peer, text, strlen(text)); }
+static void take(struct scene *scene, int who, const char *text) {
+  cr_peer_take(scene->ends[who].peer, text, strlen(text));
+}
 
 static void turn(struct scene *scene) {
   for (int i = 0; i < 4; i++) uv_run(&scene->loop, UV_RUN_NOWAIT);
@@ -52,7 +54,9 @@ static void start(struct scene *scene) {
   scene->engine = cr_engine_create(&scene->loop, &options, NULL);
   for (int i = 0; i < 3; i++) {
     scene->ends[i].peer = cr_peer_create(scene->engine, &io, &scene->ends[i], "");
-    take(scene, i, "{\"type\":\"invokefunction\",\"function_id\":\"engine::workers::register\",\"data\":{},\"action\":{\"type\":\"void\"}}");
+    take(scene, i,
+         "{\"type\":\"invokefunction\",\"function_id\":\"engine::workers::register\",\"data\":{},\"action\":{\"type\":"
+         "\"void\"}}");
   }
 }
 
@@ -142,12 +146,19 @@ static void memory_that_runs_out_is_survived(void **state) {
       "{\"type\":\"registertriggertype\",\"id\":\"tt\",\"description\":\"\"}",
       "{\"type\":\"registertrigger\",\"id\":\"t\",\"trigger_type\":\"tt\",\"function_id\":\"a::f\",\"config\":{}}",
       "{\"type\":\"registertrigger\",\"id\":\"s\",\"trigger_type\":\"state\",\"function_id\":\"a::f\",\"config\":{}}",
-      "{\"type\":\"invokefunction\",\"invocation_id\":\"0af7651e-16cd-43dd-8448-eb211c80319c\",\"function_id\":\"a::f\",\"data\":{\"a\":1}}",
-      "{\"type\":\"invocationresult\",\"invocation_id\":\"0af7651e-16cd-43dd-8448-eb211c80319c\",\"function_id\":\"a::f\",\"result\":1}",
-      "{\"type\":\"invokefunction\",\"invocation_id\":\"0af7651e-16cd-43dd-8448-eb211c80319d\",\"function_id\":\"state::set\",\"data\":{\"scope\":\"a\",\"key\":\"b\",\"value\":1}}",
-      "{\"type\":\"invokefunction\",\"invocation_id\":\"0af7651e-16cd-43dd-8448-eb211c80319d\",\"function_id\":\"engine::functions::list\",\"data\":{}}",
-      "{\"type\":\"invokefunction\",\"invocation_id\":\"0af7651e-16cd-43dd-8448-eb211c80319d\",\"function_id\":\"nope\",\"data\":{}}",
-      "{\"type\":\"invokefunction\",\"invocation_id\":\"0af7651e-16cd-43dd-8448-eb211c80319d\",\"function_id\":\"configuration::register\",\"data\":{\"id\":\"a\",\"name\":\"\",\"description\":\"\",\"schema\":{},\"initial_value\":1}}",
+      "{\"type\":\"invokefunction\",\"invocation_id\":\"0af7651e-16cd-43dd-8448-eb211c80319c\",\"function_id\":\"a::"
+      "f\",\"data\":{\"a\":1}}",
+      "{\"type\":\"invocationresult\",\"invocation_id\":\"0af7651e-16cd-43dd-8448-eb211c80319c\",\"function_id\":\"a::"
+      "f\",\"result\":1}",
+      "{\"type\":\"invokefunction\",\"invocation_id\":\"0af7651e-16cd-43dd-8448-eb211c80319d\",\"function_id\":\"state:"
+      ":set\",\"data\":{\"scope\":\"a\",\"key\":\"b\",\"value\":1}}",
+      "{\"type\":\"invokefunction\",\"invocation_id\":\"0af7651e-16cd-43dd-8448-eb211c80319d\",\"function_id\":"
+      "\"engine::functions::list\",\"data\":{}}",
+      "{\"type\":\"invokefunction\",\"invocation_id\":\"0af7651e-16cd-43dd-8448-eb211c80319d\",\"function_id\":"
+      "\"nope\",\"data\":{}}",
+      "{\"type\":\"invokefunction\",\"invocation_id\":\"0af7651e-16cd-43dd-8448-eb211c80319d\",\"function_id\":"
+      "\"configuration::register\",\"data\":{\"id\":\"a\",\"name\":\"\",\"description\":\"\",\"schema\":{},\"initial_"
+      "value\":1}}",
       "{\"type\":\"unregistertrigger\",\"id\":\"t\"}",
   };
   for (unsigned long after = 1; after < 40; after++) {

@@ -20,8 +20,8 @@ static void names_without_value_are_listed_once(void **state) {
   (void)state;
   unsetenv("CR_A");
   unsetenv("CR_AB");
-  check("[\"${CR_AB}\",{\"k\":\"${CR_A} ${CR_AB}\"},\"${CR_A}\"]", "[\"${CR_AB}\",{\"k\":\"${CR_A} ${CR_AB}\"},\"${CR_A}\"]",
-        "CR_AB, CR_A");
+  check("[\"${CR_AB}\",{\"k\":\"${CR_A} ${CR_AB}\"},\"${CR_A}\"]",
+        "[\"${CR_AB}\",{\"k\":\"${CR_A} ${CR_AB}\"},\"${CR_A}\"]", "CR_AB, CR_A");
 }
 
 static void the_engine_version_has_a_name(void **state) {

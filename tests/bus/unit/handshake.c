@@ -25,7 +25,10 @@ static void sha1_at_block_borders(void **state) {
   static const struct {
     size_t length;
     uint8_t start[4];
-  } table[] = {{55, {0xc1, 0xc8, 0xbb, 0xdc}}, {56, {0xc2, 0xdb, 0x33, 0x0f}}, {64, {0x00, 0x98, 0xba, 0x82}}, {119, {0xee, 0x97, 0x10, 0x65}}};
+  } table[] = {{55, {0xc1, 0xc8, 0xbb, 0xdc}},
+               {56, {0xc2, 0xdb, 0x33, 0x0f}},
+               {64, {0x00, 0x98, 0xba, 0x82}},
+               {119, {0xee, 0x97, 0x10, 0x65}}};
   char text[128];
   memset(text, 'a', sizeof text);
   for (size_t i = 0; i < 4; i++) {
@@ -37,7 +40,8 @@ static void sha1_at_block_borders(void **state) {
 
 static void base64_of_rfc_4648(void **state) {
   (void)state;
-  static const char *const table[][2] = {{"", ""}, {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"}, {"foobar", "Zm9vYmFy"}};
+  static const char *const table[][2] = {
+      {"", ""}, {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"}, {"foobar", "Zm9vYmFy"}};
   for (size_t i = 0; i < 5; i++) {
     char text[16];
     cr_base64(table[i][0], strlen(table[i][0]), text);
@@ -52,8 +56,8 @@ static void accept_key_of_rfc_6455(void **state) {
   assert_string_equal(accept, "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
 }
 
-#define HEAD                                                                            \
-  "Host: x\r\nUPGRADE: WebSocket\r\nconnection: keep-alive , upgrade\r\n"               \
+#define HEAD                                                              \
+  "Host: x\r\nUPGRADE: WebSocket\r\nconnection: keep-alive , upgrade\r\n" \
   "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
 
 static void request_is_read(void **state) {
@@ -84,8 +88,12 @@ static void unusable_requests_have_a_status(void **state) {
   static const struct {
     const char *text;
     ssize_t result;
-  } table[] = {{"POST / HTTP/1.1\r\n\r\n", -405}, {"GET / HTTP/1.0\r\n\r\n", -400}, {"GET x HTTP/1.1\r\n\r\n", -400},
-               {"GET / HTTP/1.1\r\nbad\r\n\r\n", -400}, {"\r\n\r\n", -400}, {"GET / HTTP/1.1\r\n: x\r\n\r\n", -400}};
+  } table[] = {{"POST / HTTP/1.1\r\n\r\n", -405},
+               {"GET / HTTP/1.0\r\n\r\n", -400},
+               {"GET x HTTP/1.1\r\n\r\n", -400},
+               {"GET / HTTP/1.1\r\nbad\r\n\r\n", -400},
+               {"\r\n\r\n", -400},
+               {"GET / HTTP/1.1\r\n: x\r\n\r\n", -400}};
   struct cr_handshake_request request;
   for (size_t i = 0; i < sizeof table / sizeof *table; i++)
     assert_int_equal(cr_handshake_request_read(&request, table[i].text, strlen(table[i].text)), table[i].result);
@@ -122,9 +130,9 @@ static void urls(void **state) {
   assert_int_equal(cr_url_read(&url, "ws://h?q", NULL), 0);
   assert_int_equal(url.port, 80);
   assert_string_equal(url.target, "/?q");
-  static const char *const bad[] = {"",           "http://x",  "wss://x",     "ws://",          "ws://:1",    "ws://x:",
-                                    "ws://x:0",   "ws://x:a",  "ws://x:65536", "ws://[::1",     "ws://a b",   "ws://u@h",
-                                    "ws://x\r\ny", "ws://[::1]x"};
+  static const char *const bad[] = {"",         "http://x", "wss://x",     "ws://",        "ws://:1",
+                                    "ws://x:",  "ws://x:0", "ws://x:a",    "ws://x:65536", "ws://[::1",
+                                    "ws://a b", "ws://u@h", "ws://x\r\ny", "ws://[::1]x"};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_int_equal(cr_url_read(&url, bad[i], NULL), -1);
 }
 

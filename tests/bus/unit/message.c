@@ -37,7 +37,8 @@ static void every_type_is_known(void **state) {
       {"{\"type\":\"pong\",\"more\":1}", CR_MSG_PONG},
       {"{\"type\":\"reattach\",\"previous_worker_id\":\"w\"}", CR_MSG_REATTACH},
       {"{\"type\":\"workerregistered\",\"worker_id\":\"w\"}", CR_MSG_WORKER_REGISTERED},
-      {"{\"type\":\"registrationrejected\",\"code\":\"c\",\"namespace\":\"n\",\"owner_worker_id\":\"\"}", CR_MSG_REJECTED},
+      {"{\"type\":\"registrationrejected\",\"code\":\"c\",\"namespace\":\"n\",\"owner_worker_id\":\"\"}",
+       CR_MSG_REJECTED},
       {"{\"type\":\"error\",\"error\":{\"code\":\"c\",\"message\":\"m\"}}", CR_MSG_ERROR},
   };
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
@@ -93,7 +94,8 @@ static void nesting_is_bounded(void **state) {
 static void null_is_absent_and_the_last_duplicate_wins(void **state) {
   (void)state;
   static const char text[] =
-      "{\"type\":\"invokefunction\",\"function_id\":\"a\",\"function_id\":\"b\",\"invocation_id\":null,\"metadata\":null,"
+      "{\"type\":\"invokefunction\",\"function_id\":\"a\",\"function_id\":\"b\",\"invocation_id\":null,\"metadata\":"
+      "null,"
       "\"namespace\":null,\"action\":null,\"data\":1.10}";
   struct cr_msg msg;
   const char *why = NULL;
@@ -117,7 +119,8 @@ static void writing_quotes_what_must_be_and_leaves_out_what_is_absent(void **sta
   cr_msg_write_error(&writer, "c", "m", NULL);
   assert_int_equal(cr_writer_close(&writer), 0);
   static const char expected[] =
-      "{\"type\":\"x\",\"t\":\"a\\\"\\\\\\n\\u0001\xc3\xa4\xef\xbf\xbd\",\"j\":[1.10],\"error\":{\"code\":\"c\",\"message\":\"m\"}}";
+      "{\"type\":\"x\",\"t\":\"a\\\"\\\\\\n\\u0001\xc3\xa4\xef\xbf\xbd\",\"j\":[1.10],\"error\":{\"code\":\"c\","
+      "\"message\":\"m\"}}";
   assert_int_equal(buf.len, sizeof expected - 1);
   assert_memory_equal(buf.data, expected, buf.len);
 }

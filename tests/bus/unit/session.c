@@ -83,7 +83,9 @@ static void an_invocation_of_a_lost_connection_is_answered_to_nobody(void **stat
   start(&scene);
   cr_bus_register(scene.bus, &(struct cr_bus_function){.id = "f"}, on_call, NULL, NULL);
   cr_bus_opened(scene.bus);
-  take(&scene, "{\"type\":\"invokefunction\",\"invocation_id\":\"0af7651e-16cd-43dd-8448-eb211c80319c\",\"function_id\":\"f\",\"data\":[1]}");
+  take(&scene,
+       "{\"type\":\"invokefunction\",\"invocation_id\":\"0af7651e-16cd-43dd-8448-eb211c80319c\",\"function_id\":\"f\","
+       "\"data\":[1]}");
   assert_string_equal(kept->payload, "[1]");
   cr_bus_lost(scene.bus, "test");
   cr_bus_opened(scene.bus);
@@ -143,7 +145,9 @@ static void memory_that_runs_out_becomes_errors(void **state) {
     cr_bus_bind(scene.bus, &(struct cr_bus_trigger){.trigger_type = "t", .function_id = "f"}, NULL, NULL);
     cr_bus_opened(scene.bus);
     cr_bus_call(scene.bus, &request, on_answer, &scene);
-    take(&scene, "{\"type\":\"invokefunction\",\"invocation_id\":\"0af7651e-16cd-43dd-8448-eb211c80319c\",\"function_id\":\"f\",\"data\":1}");
+    take(&scene,
+         "{\"type\":\"invokefunction\",\"invocation_id\":\"0af7651e-16cd-43dd-8448-eb211c80319c\",\"function_id\":"
+         "\"f\",\"data\":1}");
     if (kept) cr_bus_reply(kept, "1", 1);
     cr_fail_allocations(0);
     stop(&scene);

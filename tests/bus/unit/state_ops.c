@@ -34,7 +34,8 @@ static void increments_at_the_edges(void **state) {
   check("1", "[{\"type\":\"increment\",\"path\":\"\",\"by\":1.5}]", "1", "increment.not_number");
   check("1", "[{\"type\":\"increment\",\"path\":\"\",\"by\":9223372036854775808}]", "1", "increment.not_number");
   check("1e999", "[{\"type\":\"increment\",\"path\":\"\",\"by\":1}]", "1e999", "increment.not_number");
-  check("{\"n\":1}", "[{\"type\":\"increment\",\"path\":\"n\",\"by\":1},{\"type\":\"increment\",\"path\":\"n\",\"by\":1}]",
+  check("{\"n\":1}",
+        "[{\"type\":\"increment\",\"path\":\"n\",\"by\":1},{\"type\":\"increment\",\"path\":\"n\",\"by\":1}]",
         "{\"n\":3}", "");
 }
 
