@@ -64,9 +64,9 @@ static void finish_with(int stream, const char *value, size_t length, uint8_t ki
   if (!cr_frame_end(&writer)) (void)cr_stream_write(stream, out.data, out.len);
 }
 
-#define FINISH(name, value, kind, flags, exit_code)                       \
-  static void name(int stream, struct probe_report *report) {             \
-    (void)report;                                                         \
+#define FINISH(name, value, kind, flags, exit_code)                        \
+  static void name(int stream, struct probe_report *report) {              \
+    (void)report;                                                          \
     finish_with(stream, value, sizeof(value) - 1, kind, flags, exit_code); \
   }
 
